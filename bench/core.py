@@ -12,13 +12,13 @@ from collections import deque
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from layover.core.definitions.limits import Limits
+from layover.core.definitions.limits import DefinitionLimits
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events, decode_state, encode_events, encode_state
 from layover.core.engine.decide import play
 from layover.core.engine.events import AnyEvent, Error, NodeScheduled, PausePointOpened
 from layover.core.engine.evolve import fold
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.core.engine.timing import wake_at
 from layover.core.plan import Plan, load
 from measure import compare, size_of, table
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FEW, MANY, ROUNDS, MIN_TIME = size_of(sys.argv[1:]).of(
     (100, 10_000, 5, 0.3), quick=(100, 10_000, 3, 0.1), small=(2, 10, 1, 0.0)
 )
-LIMITS = Limits(nodes=20_000, edges=40_000, values=1_000_000, bytes=64 * 1024 * 1024)
+LIMITS = DefinitionLimits(nodes=20_000, edges=40_000, values=1_000_000, bytes=64 * 1024 * 1024)
 INPUT = {"order": "${input.id}", "amount": "${input.total}", "currency": "EUR"}
 OUTPUT = {"ok": True, "receipt": "r-1"}
 ERROR = Error(code="failed", type="OSError", message="There is no connection.")
@@ -88,9 +88,9 @@ def _load(nodes: list[dict[str, Any]]) -> Plan:
     return load({"name": "bench", "nodes": nodes}, limits=LIMITS)
 
 
-def run(plan: Plan, size: int, encode: Callable[[list[AnyEvent]], object] = encode_events) -> Execution:
+def run(plan: Plan, size: int, encode: Callable[[list[AnyEvent]], object] = encode_events) -> ExecutionState:
     """Run an execution to its end; what it would append goes to `encode`."""
-    state = Execution(plan)
+    state = ExecutionState(plan)
     given = {"id": "o-1", "total": 12.5, "items": list(range(size))}
     replies: deque[cmd.AnyCommand] = deque([cmd.Create(id="execution", input=given)])
     now = 1_000_000
@@ -126,9 +126,9 @@ def log(plan: Plan, size: int) -> list[bytes]:
     return appended
 
 
-def replay(plan: Plan, appends: list[bytes]) -> Execution:
+def replay(plan: Plan, appends: list[bytes]) -> ExecutionState:
     """Return the state that a stored log implies."""
-    return fold(Execution(plan), ((0, event) for append in appends for event in decode_events(append)))
+    return fold(ExecutionState(plan), ((0, event) for append in appends for event in decode_events(append)))
 
 
 def main() -> None:

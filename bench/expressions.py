@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 
 from cel_expr_python import cel  # type: ignore[import-untyped]  # Google ships no marker for its types
 
-from layover.core.expressions import DYN, Limits, Meter, Moment, Template, check, compile_expression, parse
+from layover.core.expressions import (
+    DYN,
+    ExpressionLimits,
+    ExpressionTime,
+    Meter,
+    Template,
+    check,
+    compile_expression,
+    parse,
+)
 from measure import compare, size_of, table
 
 if TYPE_CHECKING:
@@ -21,8 +30,8 @@ TEMPLATE = (
     "${size(input.lines)} lines"
 )
 
-LIMITS = Limits()
-MOMENT = Moment(now=1_700_000_000_000, seed="bench")
+LIMITS = ExpressionLimits()
+MOMENT = ExpressionTime(now=1_700_000_000_000, seed="bench")
 ROUNDS, MIN_TIME = size_of(sys.argv[1:]).of((7, 0.05), quick=(3, 0.05), small=(1, 0.0))
 ENVIRONMENT = cel.NewEnv(variables={"input": cel.Type.DYN})
 

@@ -127,7 +127,7 @@ class PostgresFloor:
     async def __aenter__(self) -> Self:
         store = PostgresStore(self._given)
         await store.open(OWNER)
-        await store.save_version(WORKFLOW, WORKFLOW, b"{}", now())
+        await store.definitions.save(WORKFLOW, WORKFLOW, b"{}", now())
         await store.close()
         self._lanes = [await self._connection() for _ in range(LANES)]
         for _ in range(OTHERS):

@@ -8,8 +8,8 @@ from contextlib import AsyncExitStack
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+from engines import Engine
 from http_servers import surface
-from layover.bootstrap import Engine
 from measure import table
 from runtime_workloads import many, question
 
@@ -58,10 +58,10 @@ async def _fill(address: str, paused: int, done: int) -> None:
         await engine.register(AT_ONCE)
 
         async def pause() -> None:
-            await engine.start("question", wait="rest")
+            await engine.start("question", until="rest")
 
         async def run_through() -> None:
-            await engine.start("at_once", wait="end")
+            await engine.start("at_once", until="end")
 
         await many(pause, paused, 100)
         await many(run_through, done, 100)

@@ -56,7 +56,7 @@ def hello() -> Iterator[Server]:
 
 @asynccontextmanager
 async def surface(address: str, flows: dict[str, str] | None = None) -> AsyncIterator[Server]:
-    """Serve a database; nobody is told that they ask too often."""
+    """Serve a database; no caller is limited in its rate."""
     with folder() as place:
         async with serving(address, place, flows or {}) as found:
             key = await found.key("bench", "operator", "approver")

@@ -106,7 +106,7 @@ class Rounds:
         return [self._wires["layover"][0].request("POST", "/api/v1/executions", body)] * count
 
     async def _answers(self) -> list[bytes]:
-        """Return answers to points that nobody has answered; there are some, since starts come before."""
+        """Return answers to points that are still open; there are some, since starts come before."""
         wire, found, cursor = self._wires["layover"][0], list[str](), ""
         while len(found) < self._count:
             page = (await wire.ask("GET", f"/api/v1/pause-points?status=open&limit=100{cursor}")).json

@@ -15,7 +15,7 @@ from contextlib import nullcontext
 from time import perf_counter, process_time
 from typing import TYPE_CHECKING
 
-from layover import Engine
+from engines import Engine
 from layover.stores.postgres import PostgresStore
 from measure import size_of, table
 from runtime_figures import percentile
@@ -42,8 +42,8 @@ async def _round(address: str, size: int) -> tuple[float, list[float], float, fl
     """Return the seconds for all, those of each, and the processor time, replays and statements of one."""
     async with Engine(address) as engine:
         await engine.register(FLOW)
-        starts = [engine.start("ask", wait="rest") for _ in range(size)]
-        left = iter([one.id for one in await asyncio.gather(*starts)])
+        starts = [engine.start("ask", until="rest") for _ in range(size)]
+        left = iter(await asyncio.gather(*starts))
         driver, store = engine.instance.driver, engine.instance.store
         replays, latencies, replay = 0, list[float](), driver.state_of
 
@@ -56,11 +56,9 @@ async def _round(address: str, size: int) -> tuple[float, list[float], float, fl
         statements = store.statements if isinstance(store, PostgresStore) else 0
 
         async def resume() -> None:
-            for execution_id in left:
+            for execution in left:
                 began = perf_counter()
-                (row,) = await engine.points(execution_id)
-                await engine.answer(row.point.id, {"x": 1}, by="ann")
-                assert await engine.result(execution_id) == 1
+                assert await engine.resume(execution, {"x": 1}) == 1
                 latencies.append(perf_counter() - began)
 
         began, used = perf_counter(), process_time()

@@ -14,7 +14,7 @@ from importlib import import_module
 from time import perf_counter
 
 STUCK_AT = 5
-STUCK_LEASE = 2_000  # milliseconds; on a file nobody waits for it
+STUCK_LEASE = 2_000  # milliseconds; on a file it is not waited for
 CACHE_BYTES = 1_000_000
 
 
@@ -25,8 +25,7 @@ def _memory(field: str) -> int:
 
 
 async def stuck(address: str, size: int) -> None:
-    from layover.bootstrap import Engine  # noqa: PLC0415 - each child loads what it needs
-    from layover.runtime.settings import Settings  # noqa: PLC0415
+    from engines import Engine, settings_of  # noqa: PLC0415 - each child loads what it needs
     from runtime_workloads import chain  # noqa: PLC0415
 
     out = 0
@@ -41,7 +40,7 @@ async def stuck(address: str, size: int) -> None:
             await never.wait()
         return {"x": x + 1}
 
-    settings = Settings(calls=2 * size, lease_ttl=STUCK_LEASE)
+    settings = settings_of(calls=2 * size, lease_ttl=STUCK_LEASE)
     async with Engine(address, nodes=[work], settings=settings) as engine:
         await engine.register(chain())
         for _ in range(size):
@@ -52,16 +51,16 @@ async def stuck(address: str, size: int) -> None:
 
 
 async def paused(address: str, size: int) -> None:
-    from layover.runtime.settings import Settings  # noqa: PLC0415
+    from engines import settings_of  # noqa: PLC0415 - as above
     from runtime_workloads import engine_at, many, question  # noqa: PLC0415
 
     definition = question()
-    async with engine_at(address, Settings(cache_bytes=CACHE_BYTES)) as engine:
+    async with engine_at(address, settings_of(cache_bytes=CACHE_BYTES)) as engine:
         await engine.register(definition)
         before = _memory("VmRSS")
 
         async def pause() -> None:
-            await engine.start("question", wait="rest")
+            await engine.start("question", until="rest")
 
         await many(pause, size, 100)
         assert await engine.counts() == {"paused": size}
@@ -70,7 +69,7 @@ async def paused(address: str, size: int) -> None:
 
 
 async def opened(address: str, began: float) -> None:
-    from layover.bootstrap import Engine  # noqa: PLC0415
+    from engines import Engine  # noqa: PLC0415
 
     import_module("layover.stores.sqlite" if address.startswith("sqlite:") else "layover.stores.postgres")
     imported = perf_counter()
@@ -79,7 +78,7 @@ async def opened(address: str, began: float) -> None:
 
 
 def opened_bare_file(address: str, began: float) -> None:
-    """Do what nobody can do without: load the driver, open the file, read a row."""
+    """Do what every program has to do: load the driver, open the file, read a row."""
     import apsw  # noqa: PLC0415
 
     imported = perf_counter()

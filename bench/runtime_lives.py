@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 import apsw
 
+from engines import Engine
 from floor import Floor, Lease
-from layover.bootstrap import Engine
-from layover.core.definitions.limits import Limits
+from layover.core.definitions.limits import DefinitionLimits
 from layover.core.plan import load
 from runtime_children import CACHE_BYTES, STUCK_AT
 from runtime_figures import Figure
@@ -92,8 +92,8 @@ async def _finish(path: Path, count: int) -> float:
     async with engine_at(f"sqlite:///{path}") as engine:
         await all_completed(engine, count, 0.005)
         taken = perf_counter() - started
-        for row in (await engine.list(limit=count))[::20]:
-            await verify(engine, row.head.execution_id, STEPS)
+        for id_ in (await engine.listed(count))[::20]:
+            await verify(engine, id_, STEPS)
     return taken
 
 
@@ -128,7 +128,9 @@ async def long_chain(site: Site, size: Size) -> list[Figure]:
     cpu: list[float] = []
     totals: list[float] = []
     length, ends = size.of((LONG, ENDS), quick=(LONG, ENDS), small=(20, 5))
-    plan = load(chain(length), limits=Limits(nodes=LONG * 2, edges=LONG * 4, values=1_000_000, bytes=64 * 1024 * 1024))
+    plan = load(
+        chain(length), limits=DefinitionLimits(nodes=LONG * 2, edges=LONG * 4, values=1_000_000, bytes=64 * 1024 * 1024)
+    )
     for turn in range(size.of(5, quick=3, small=1)):
         stamps: list[tuple[float, float]] = []
 
@@ -138,7 +140,7 @@ async def long_chain(site: Site, size: Size) -> list[Figure]:
 
         async with site.empty() as address, Engine(address, nodes=[work]) as engine:
             await engine.register(plan)
-            ended = await engine.start("chain", {"x": 0}, wait="end")
+            ended = await engine.start("chain", {"x": 0}, until="end")
             await verify(engine, ended.id, length)
         first = [late - early for early, late in zip(stamps[0], stamps[ends], strict=True)]
         last = [late - early for early, late in zip(stamps[-ends - 1], stamps[-1], strict=True)]
@@ -172,7 +174,7 @@ async def _bytes(_site: Site, size: Size) -> list[Figure]:
         async with engine_at(f"sqlite:///{path}") as engine:
 
             async def one() -> None:
-                await engine.start("chain", {"x": 0}, wait="end")
+                await engine.start("chain", {"x": 0}, until="end")
 
             await many(one, executions, 100)
             assert await engine.counts() == {"completed": executions}
@@ -213,7 +215,7 @@ async def _start_up(_site: Site, size: Size) -> list[Figure]:
             await engine.register(chain())
 
             async def one() -> None:
-                await engine.start("chain", {"x": 0}, wait="end")
+                await engine.start("chain", {"x": 0}, until="end")
 
             await many(one, executions, 100)
         for _ in range(size.of(9, quick=3, small=1)):
@@ -249,7 +251,7 @@ async def _idle(_site: Site, size: Size) -> list[Figure]:
                 await engine.register(question())
 
                 async def pause() -> None:
-                    await engine.start("question", wait="rest")
+                    await engine.start("question", until="rest")
 
                 await many(pause, 100, 100)
                 await asyncio.sleep(settling)

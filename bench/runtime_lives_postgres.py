@@ -80,8 +80,8 @@ async def _finish(address: str, count: int) -> float:
     async with engine_at(address) as engine:
         await all_completed(engine, count, 0.005)
         taken = perf_counter() - started
-        for row in (await engine.list(limit=count))[::20]:
-            await verify(engine, row.head.execution_id, STEPS)
+        for id_ in (await engine.listed(count))[::20]:
+            await verify(engine, id_, STEPS)
     return taken
 
 
@@ -157,7 +157,7 @@ async def _bytes(site: Site, size: Size) -> list[Figure]:
 async def _run(address: str, executions: int) -> None:
     async with engine_at(address) as engine:
         await engine.register(chain())
-        await many(lambda: engine.start("chain", {"x": 0}, wait="end"), executions, 100)
+        await many(lambda: engine.start("chain", {"x": 0}, until="end"), executions, 100)
         assert await engine.counts() == {"completed": executions}
 
 
@@ -189,7 +189,7 @@ async def _idle(site: Site, size: Size) -> list[Figure]:
     settling, seconds = size.of((1.0, 20.0), quick=(1.0, 5.0), small=(0.0, 0.1))
     async with site.empty() as address, engine_at(address) as engine:
         await engine.register(question())
-        await many(lambda: engine.start("question", wait="rest"), 100, 100)
+        await many(lambda: engine.start("question", until="rest"), 100, 100)
         await site.settle()  # else the server does it meanwhile, and what it writes is counted
         await asyncio.sleep(settling)
         before, began = await site.counts(engine), thread_time()

@@ -14,9 +14,9 @@ import msgspec
 
 from floor import Asked, Lease, now, steps_of
 from layover.core.engine import commands as cmd
-from layover.core.engine import events as ev
 from layover.core.engine.command_codec import encode_command
 from layover.ports.records import CLOSED
+from layover.ports.view_records import PointFilter
 from layover.runtime.ids import new_id
 from runtime_figures import Figure, costs, in_turn, percentile
 from runtime_workloads import (
@@ -34,8 +34,8 @@ from runtime_workloads import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from engines import Engine
     from floor import Id, Step
-    from layover.bootstrap import Engine
     from measure import Size
     from runtime_figures import Measure
     from sites import Site
@@ -64,10 +64,11 @@ async def asked_of(site: Site, definition: Mapping[str, object]) -> tuple[list[S
     async with site.empty() as address, engine_at(address) as engine:
         store = engine.instance.store
         await engine.register(definition)
-        paused = await engine.start(str(definition["name"]), wait="rest")
-        (opened,) = await engine.points(paused.id)
-        answered = await engine.answer(opened.point.id, ANSWER, by="ann")
+        paused = await engine.start(str(definition["name"]), until="rest")
+        (opened,) = await store.queries.list_points(PointFilter(execution_id=paused.id))
+        await engine.answer(opened.point.id, ANSWER)
         ended = await engine.wait(paused.id)
+        (answered,) = await store.queries.list_points(PointFilter(execution_id=paused.id))
         _, command = encode_command(cmd.Answer(point=opened.point.id, by="ann", data=ANSWER))
         asked = Asked(
             kind=opened.point.kind,
@@ -76,7 +77,7 @@ async def asked_of(site: Site, definition: Mapping[str, object]) -> tuple[list[S
             command=command,
             wait=None if opened.point.deadline is None else opened.point.deadline - opened.point.opened_at,
         )
-        return steps_of(await store.history(paused.id, 0, ended.last_seq + 1)), asked
+        return steps_of(await store.queries.read_history(paused.id, 0, ended.last_seq + 1)), asked
 
 
 async def _engine_round(site: Site, definition: Mapping[str, object], size: int, nodes: int) -> Round:
@@ -84,18 +85,18 @@ async def _engine_round(site: Site, definition: Mapping[str, object], size: int,
     async with site.empty() as address:
         async with engine_at(address) as engine:
             await engine.register(definition)
-            counts = engine.instance.store.counts
+            counts = engine.instance.store.queries.count_by_status
             points: list[tuple[str, str]] = []
             latencies: list[float] = []
 
             async def pause() -> None:
-                paused = await engine.start(name, wait="rest")
+                paused = await engine.start(name, until="rest")
                 points.append((paused.id, paused.waiting_on[0].point))
 
             async def resume() -> None:
                 execution_id, point = next(left)
                 started = perf_counter()
-                await engine.answer(point, ANSWER, by="ann")
+                await engine.answer(point, ANSWER)
                 await engine.instance.listeners.until(execution_id, lambda head: head.status in CLOSED)
                 latencies.append(perf_counter() - started)
 
@@ -211,7 +212,7 @@ async def _engine_timers(site: Site, size: int, duration_ms: int) -> list[float]
         ids: list[str] = []
 
         async def one() -> None:
-            ids.append((await engine.start("timer", ANSWER, wait="rest")).id)
+            ids.append((await engine.start("timer", ANSWER, until="rest")).id)
 
         await many(one, size, PAUSES_AT_ONCE)
         await all_completed(engine, size, 0.2)
@@ -223,9 +224,9 @@ async def _engine_timers(site: Site, size: int, duration_ms: int) -> list[float]
 async def _lateness(engine: Engine, execution_id: str) -> float:
     due = 0
     for one in await engine.history(execution_id):
-        if isinstance(one.event, ev.PausePointOpened):
-            due = one.event.deadline or 0
-        elif isinstance(one.event, ev.NodeStarted):
+        if one.type == "PausePointOpened":
+            due = one.deadline or 0
+        elif one.type == "NodeStarted":
             return one.at - due
     raise AssertionError("the node after the timer was never started")
 
@@ -257,10 +258,10 @@ async def _floor_timers(site: Site, size: int, duration_ms: int) -> list[float]:
 async def _timed_steps(site: Site, duration_ms: int) -> tuple[list[Step], Asked]:
     async with site.empty() as address, engine_at(address) as engine:
         await engine.register(timer("1ms"))
-        ended = await engine.start("timer", ANSWER, wait="end")
-        (row,) = await engine.points(ended.id, status=())
+        ended = await engine.start("timer", ANSWER, until="end")
+        (row,) = await engine.instance.store.queries.list_points(PointFilter(execution_id=ended.id))
         body = msgspec.json.encode(row.point)
-        steps = steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
+        steps = steps_of(await engine.instance.store.queries.read_history(ended.id, 0, ended.last_seq + 1))
         return steps, Asked(row.point.kind, body, body, b"", duration_ms)
 
 

@@ -7,13 +7,13 @@ from math import nan
 from time import perf_counter, process_time, thread_time
 from typing import TYPE_CHECKING, NamedTuple
 
+from engines import Engine
 from floor import Step, steps_of
-from layover.bootstrap import Engine
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from layover.runtime.settings import Settings
+    from layover import Settings
     from sites import AnyFloor, Site
 
 STEPS = 10
@@ -29,7 +29,7 @@ class Sample(NamedTuple):
     statements: int = 0
     wal_bytes: int = 0
     server_cpu: float = 0
-    hot: float = nan  # which part of the updates of heads touched no index; where nobody asked, it is not known
+    hot: float = nan  # which part of the updates of heads touched no index; where it was not asked, it is not known
 
 
 # What nodes do
@@ -109,9 +109,9 @@ async def recorded(site: Site, definition: Mapping[str, object], given: object) 
     """Return what one execution appends, as the engine does it."""
     async with site.empty() as address, engine_at(address) as engine:
         await engine.register(definition)
-        ended = await engine.start(str(definition["name"]), given, wait="end")
+        ended = await engine.start(str(definition["name"]), given, until="end")
         assert ended.status == "completed", ended
-        return steps_of(await engine.instance.store.history(ended.id, 0, ended.last_seq + 1))
+        return steps_of(await engine.instance.store.queries.read_history(ended.id, 0, ended.last_seq + 1))
 
 
 async def engine_round(
@@ -122,16 +122,16 @@ async def engine_round(
     async with site.empty() as address:
         async with engine_at(address) as engine:
             await engine.register(definition)
-            await many(lambda: engine.start(name, given, wait="end"), at_once, at_once)
+            await many(lambda: engine.start(name, given, until="end"), at_once, at_once)
             store = engine.instance.store
             ids: list[str] = []
 
             async def one() -> None:
-                ids.append((await engine.start(name, given, wait="end")).id)
+                ids.append((await engine.start(name, given, until="end")).id)
 
             async def until_readable() -> None:
                 await many(one, executions, at_once)
-                assert await store.counts() == {"completed": executions + at_once}
+                assert await store.queries.count_by_status() == {"completed": executions + at_once}
 
             sample = await counted(site, engine, until_readable)
             for id_ in ids[:: max(1, executions // 10)]:
@@ -183,14 +183,11 @@ async def counted(site: Site, doer: Engine | AnyFloor, what: Callable[[], Awaita
 
 async def verify(engine: Engine, execution_id: str, nodes: int) -> None:
     """Make sure that what a reader can ask for is there."""
-    execution = await engine.get(execution_id)
+    execution = await engine.execution(execution_id)
     assert execution.status == "completed"
     assert execution.output is not None
-    told = await engine.nodes(execution_id, limit=nodes + 1)
-    assert len(told) == nodes
-    assert {node.status for node in told} == {"completed"}
-    history = await engine.history(execution_id, limit=execution.last_seq + 1)
-    assert [one.seq for one in history] == list(range(execution.last_seq + 1))
+    assert await engine.node_statuses(execution) == ["completed"] * nodes
+    assert [one.seq for one in await engine.history(execution_id)] == list(range(execution.last_seq + 1))
 
 
 async def all_completed(engine: Engine, executions: int, between_looks: float) -> None:

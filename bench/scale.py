@@ -21,10 +21,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING
 
-from layover.bootstrap import Engine, open_store
+from engines import Engine
+from layover.bootstrap import open_store
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Wake
-from layover.ports.records import Claim, Enqueue, Lease, PointFilter
+from layover.ports.records import Claim, Enqueue, LeaseRow
+from layover.ports.view_records import PointFilter
 from measure import size_of, table
 from runtime_workloads import many, question
 from sites import FOLDER, SqliteSite
@@ -63,7 +65,7 @@ async def _fill(address: str, count: int) -> None:
 
 
 async def _pause(engine: Engine) -> None:
-    await engine.start("question", wait="rest")
+    await engine.start("question", until="rest")
 
 
 @asynccontextmanager
@@ -77,8 +79,9 @@ async def _resumes(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
         waiting = {count: await _oldest(engine, 2 * ROUNDS) for count, engine in engines.items()}
 
         async def resume(count: int) -> None:
-            taken = await engines[count].answer(waiting[count].pop(), {"n": 1})
-            await engines[count].wait(taken.execution_id)
+            point, execution_id = waiting[count].pop()
+            await engines[count].answer(point, {"n": 1})
+            await engines[count].wait(execution_id)
 
         return {"resume one": await _compared(resume, list(addresses))}
 
@@ -87,7 +90,7 @@ async def _lists(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
     async with _engines(addresses) as engines:
 
         async def list_executions(count: int) -> None:
-            assert len(await engines[count].list(status=["paused"], limit=LISTED)) == LISTED
+            assert len(await engines[count].listed(LISTED, ["paused"])) == LISTED
 
         async def list_points(count: int) -> None:
             assert len(await _oldest(engines[count], LISTED)) == LISTED
@@ -98,9 +101,9 @@ async def _lists(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
         }
 
 
-async def _oldest(engine: Engine, most: int) -> list[str]:
-    rows = await engine.instance.store.points(PointFilter(status=("open",), limit=most))
-    return [row.point.id for row in rows]
+async def _oldest(engine: Engine, most: int) -> list[tuple[str, str]]:
+    rows = await engine.instance.store.queries.list_points(PointFilter(status=("open",), limit=most))
+    return [(row.point.id, row.execution_id) for row in rows]
 
 
 async def _claims(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
@@ -110,7 +113,9 @@ async def _claims(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
         await store.open("bench")
     try:
         ids = {
-            count: [row.execution_id for row in await store.points(PointFilter(status=("open",), limit=SMALL))]
+            count: [
+                row.execution_id for row in await store.queries.list_points(PointFilter(status=("open",), limit=SMALL))
+            ]
             for count, store in stores.items()
         }
         kind, body = encode_command(Wake())
@@ -118,15 +123,17 @@ async def _claims(addresses: dict[int, str]) -> dict[str, dict[int, float]]:
         async def make_due(count: int) -> None:
             store, id_ = stores[count], ids[count][0]
             ids[count].append(ids[count].pop(0))
-            await store.enqueue([Enqueue(execution_id=id_, kind=kind, body=body)], await store.now())
+            await store.commands.enqueue([Enqueue(execution_id=id_, kind=kind, body=body)], await store.now())
 
         async def claim(count: int) -> None:
             store = stores[count]
             now = await store.now()
-            (taken,) = (await store.claim(Claim(instance="bench", now=now, lease_until=now + 60_000, most=1))).claimed
-            leases[count].append(Lease(execution_id=taken.head.execution_id, epoch=taken.head.epoch))
+            (taken,) = (
+                await store.claims.claim(Claim(instance="bench", now=now, lease_until=now + 60_000, most=1))
+            ).claimed
+            leases[count].append(LeaseRow(execution_id=taken.head.execution_id, epoch=taken.head.epoch))
 
-        leases: dict[int, list[Lease]] = {count: [] for count in addresses}
+        leases: dict[int, list[LeaseRow]] = {count: [] for count in addresses}
         return {"claim one that is due": await _compared(claim, list(addresses), make_due)}
     finally:
         for store in stores.values():

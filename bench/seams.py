@@ -16,9 +16,9 @@ from time import monotonic_ns, process_time
 from typing import TYPE_CHECKING
 
 from layover.runtime.clock import Clock
-from layover.runtime.engine import Engine
 from layover.runtime.ids import Ids
 from layover.runtime.machine import Machine
+from layover.runtime.runtime import Runtime
 from layover.stores.memory import MemoryStore
 from measure import compare, size_of, table
 
@@ -30,7 +30,7 @@ AT_ONCE = 3
 
 
 class Seamed(Machine):
-    """The machine of production; nobody watches the event loop, which stands still between two measurements."""
+    """The machine of production; without a watchdog of the event loop, which stands still between two measurements."""
 
     def watchdog(self, blocked_after: float) -> None:
         pass
@@ -91,7 +91,7 @@ def main(words: list[str]) -> None:
     print(table(f"Medians of {rounds} rounds; an execution makes {NODES} calls, on the store in memory", rows))
 
 
-def _executions(runner: asyncio.Runner, engines: list[Engine], rounds: int) -> tuple[str, ...]:
+def _executions(runner: asyncio.Runner, engines: list[Runtime], rounds: int) -> tuple[str, ...]:
     """Return what an execution costs on each, in CPU time: other work on the machine makes more of a difference."""
     taken: list[list[float]] = [[], []]
     for turn in range(rounds):
@@ -104,19 +104,19 @@ def _executions(runner: asyncio.Runner, engines: list[Engine], rounds: int) -> t
     return ("an execution", *(f"{statistics.median(one) * 1e6:,.0f}" for one in taken), f"{ratio:.3f}")
 
 
-def _engine(machine: Machine, clock: Clock | None) -> Engine:
-    return Engine(MemoryStore(), nodes=[step], machine=machine, clock=clock)
+def _engine(machine: Machine, clock: Clock | None) -> Runtime:
+    return Runtime(MemoryStore(), nodes=[step], machine=machine, clock=clock)
 
 
-async def _open(engine: Engine) -> None:
+async def _open(engine: Runtime) -> None:
     await engine.__aenter__()
     nodes = [{"id": f"n{n}", "type": "step", "next": f"n{n + 1}"} for n in range(NODES - 1)]
-    await engine.register({"name": "chain", "nodes": [*nodes, {"id": f"n{NODES - 1}", "type": "step"}]})
+    await engine.workflows.register({"name": "chain", "nodes": [*nodes, {"id": f"n{NODES - 1}", "type": "step"}]})
 
 
-async def _execute(engine: Engine) -> None:
-    done = await engine.start("chain", wait="end")
-    await engine.instance.store.purge([done.id], None)  # the store in memory looks through all that there is
+async def _execute(engine: Runtime) -> None:
+    done = await engine.executions.start("chain", wait="end")
+    await engine.instance.store.retention.purge([done.id], None)  # the store in memory looks through all that there is
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
     from contextlib import AbstractAsyncContextManager
 
+    from engines import Engine
     from floor import Asked, Id, Lease, Step
-    from layover.bootstrap import Engine
 
 
 def _disk() -> tuple[Path, str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractAsyncContextManager
 
-    from layover.bootstrap import Engine
+    from engines import Engine
     from servers import Server
     from sites import AnyFloor
 

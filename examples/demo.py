@@ -15,9 +15,13 @@ import sys
 import tempfile
 from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from layover import Engine, NodeContext, Settings
-from layover.runtime.maintenance.verify import violations
+from layover import Engine, ExecutionHandle, NodeContext, PausePointHandle, Settings
+from layover.admin import verify
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
 
 WORKFLOW = """
 name: launch
@@ -43,7 +47,7 @@ KEY = "the-demo"
 DONE_ONCE = {"draft": 1, "file:prepare.legal": 1, "press:prepare.print": 2}  # the press jams at its first attempt
 
 
-def functions(folder: Path) -> list[object]:
+def functions(folder: Path) -> list[Callable[..., Awaitable[str]]]:
     """Return what the nodes do; each leaves a line in a file when it is called."""
 
     def note(context: NodeContext) -> None:
@@ -69,10 +73,10 @@ def functions(folder: Path) -> list[object]:
 
 async def work(folder: Path) -> None:
     """Run the workflow, in a process that may die at any moment."""
-    settings = Settings(poll=50)
-    async with Engine(f"sqlite:///{folder / 'demo.db'}", nodes=functions(folder), settings=settings) as engine:  # type: ignore[arg-type]
-        await engine.register(WORKFLOW)
-        execution = await engine.start("launch", key=KEY, on_conflict="return", wait="rest")
+    settings = Settings(poll="50ms")
+    database = database_in(folder)
+    async with Engine(database, nodes=functions(folder), workflows=[WORKFLOW], settings=settings) as engine:
+        execution = await engine.start("launch", idempotency_key=KEY, until="rest")
         say(f"{execution.id} {execution.status}")
         await engine.serve()
 
@@ -112,26 +116,27 @@ async def demo(folder: Path) -> None:
     say("\n3. Another process takes it up. Asked why it stands still, the execution says:")
     second = Worker(folder)
     await second.resting()
-    # This process only answers: it has no room to drive anything itself.
-    async with Engine(f"sqlite:///{folder / 'demo.db'}", settings=Settings(executions=0, poll=50)) as engine:
-        for reason in sorted((await engine.why(id_)).reasons, key=lambda one: one.context_id):
+    # This process only looks and answers: the other one drives.
+    async with Engine(database_in(folder), drive=False) as engine:
+        execution = await engine.execution(id_)
+        for reason in sorted((await execution.why()).reasons, key=lambda one: one.context_id or ""):
             say(f"   {reason.text}")
 
         say("\n4. People answer, the second question first.")
-        points = {row.point.node: row.point.id for row in await engine.points(id_)}
-        for node in ("proof:prepare.print", "lawyer:prepare.legal"):
-            await engine.answer(points[node], {"ok": True}, by="ann")
-            say(f"   {node} is answered")
-        waiting = await until_asked(engine, id_, "release")
-        say("\n5. Both branches are done, one of them after a retry. Now somebody has to approve.")
-        await engine.answer(waiting, approved=True, by="bea")
-        say(f"   it is approved; the result is {await engine.result(id_)}")
+        ann, bea = engine.as_user("ann", ["approver"]), engine.as_user("bea", ["approver"])
+        for context_id in ("proof:prepare.print", "lawyer:prepare.legal"):
+            await (await ann.execution(id_)).answer(context_id, {"ok": True})
+            say(f"   {context_id} is answered")
+        release = await until_asked(await bea.execution(id_), "release")
+        say("\n5. Both branches are done, one of them after a retry. Now a person has to approve.")
+        await release.approve()
+        say(f"   it is approved; the result is {await execution.result()}")
 
         say("\n6. What was called, by all processes together:")
         called = Counter((folder / "calls").read_text().split())
         for node, count in called.items():
             say(f"   {node}: {count} call{'s, since the press was jammed once' if count > 1 else ''}")
-        found = await violations(engine.instance.store)
+    found = (await verify(database_in(folder))).violations
     if second.end(signal.SIGTERM) != 0:
         raise SystemExit("The second process did not stop cleanly.")
     if called != DONE_ONCE or found:
@@ -139,13 +144,18 @@ async def demo(folder: Path) -> None:
     say("\nNothing was lost, nothing was done twice, and every law that `layover verify` knows holds.")
 
 
-async def until_asked(engine: Engine, execution_id: str, node: str) -> str:
+async def until_asked(execution: ExecutionHandle, context_id: str) -> PausePointHandle:
     """Return the point at which a node waits, once it does."""
     while True:
-        for row in await engine.points(execution_id):
-            if row.point.node == node:
-                return row.point.id
+        async for point in execution.points():
+            if point.context_id == context_id:
+                return point
         await asyncio.sleep(0.02)
+
+
+def database_in(folder: Path) -> str:
+    """Return the address of the database of the demo."""
+    return f"sqlite:///{folder / 'demo.db'}"
 
 
 def say(line: str) -> None:

@@ -1,4 +1,4 @@
-"""An expense that somebody has to approve, written in Python and run from the command line.
+"""An expense that a person has to approve, written in Python and run from the command line.
 
     layover check expense.py
     layover graph expense.py -o expense.svg
@@ -24,7 +24,7 @@ def transfer(who: str, amount: float) -> str:
 
 @node
 def tell(who: str, text: str) -> str:
-    """Tell somebody what became of their expense."""
+    """Tell the user what became of their expense."""
     return f"{who}: {text}"
 
 

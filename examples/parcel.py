@@ -36,28 +36,25 @@ told: asyncio.Queue[str] = asyncio.Queue()  # what the warehouse hears
 
 
 async def ask_warehouse(order: str, token: str) -> None:
-    """Ask for goods to be picked; whoever has the token can reply."""
+    """Ask for goods to be picked; the holder of the token can reply."""
     print(f"warehouse: asked to pick {order}")
     await told.put(token)
 
 
 async def main(database: str) -> None:
     """Play an order from its beginning to its end."""
-    async with Engine(f"sqlite:///{database}", nodes=[ask_warehouse]) as engine:
-        await engine.register(PARCEL)
-        await engine.register(ORDER)
-        order = await engine.start("order", {"order": "A-17"})
+    async with Engine(f"sqlite:///{database}", nodes=[ask_warehouse], workflows=[PARCEL, ORDER]) as engine:
+        order = await engine.start("order", {"order": "A-17"}, until="rest")
         token = await told.get()
-        await engine.wait(order.id, "rest")
-        print(f"order: {(await engine.why(order.id)).summary}")
+        print(f"order: {(await order.why()).summary}")
 
-        await engine.call_back(token, {"pallet": "P-4"})
+        await engine.callback(token).complete({"pallet": "P-4"})
         print("warehouse: picked")
 
         # The parcel may or may not have come to wait for it: it looks back for an hour.
-        await engine.deliver("scanned", "P-4", {"depot": "Bremen"}, id="scan-1")
+        await engine.signal("scanned", {"depot": "Bremen"}, key="P-4", id="scan-1")
         print("carrier: scanned")
-        print(f"order: {await engine.result(order.id)}")
+        print(f"order: {await order.result()}")
 
 
 if __name__ == "__main__":

@@ -46,19 +46,20 @@ def pay_back(payment: str, amount: float) -> dict[str, object]:
 
 async def main(database: Path) -> None:
     """Start a refund, or go on with the one that waits."""
-    async with Engine(f"sqlite:///{database}", nodes=[find_payment, pay_back]) as engine:
-        await engine.register(WORKFLOW)
-        waiting = await engine.points()
+    async with Engine(f"sqlite:///{database}", nodes=[find_payment, pay_back], workflows=[WORKFLOW]) as engine:
+        mia = engine.as_user("mia", ["approver", "manager"])
+        waiting = await mia.inbox().all()
         if not waiting:
-            execution = await engine.start("refund", {"order": "A-17", "amount": 250}, wait="rest")
-            print(f"{execution.id} is {execution.status}: {(await engine.why(execution.id)).summary}")
+            execution = await engine.start("refund", {"order": "A-17", "amount": 250}, until="people")
+            print(f"{execution.id} is {execution.status}: {(await execution.why()).summary}")
             print("This process ends now. Run it again to approve.")
             return
-        for row in waiting:
-            print(f"{row.execution_id} still waits for: {row.point.details['title']}")
-            await engine.answer(row.point.id, approved=True, by="mia", roles=("manager",), comment="fine")
-            print(f"  approved, and it gave {await engine.result(row.execution_id)}")
-            for node in await engine.nodes(row.execution_id):
+        for point in waiting:
+            print(f"{point.execution_id} still waits for: {point.title}")
+            await point.approve(comment="fine")
+            execution = await engine.execution(point.execution_id)
+            print(f"  approved, and it gave {await execution.result()}")
+            async for node in execution.nodes():
                 print(f"  {node.context_id:<8} {node.type:<13} {node.status:<10} attempts: {node.attempt or '-'}")
 
 

@@ -1,4 +1,4 @@
-"""A server with two workflows, one of which waits for your approval: `make run`, or `python examples/serve.py`.
+"""A server with a few workflows, one of which waits for your approval: `make run`, or `python examples/serve.py`.
 
 Everything is kept in the folder `.run`, so what was not answered still waits the next time. The key that the printed
 commands use is made for this example and kept beside the database; a server of yours gets it by LAYOVER_ADMIN_KEY, or
@@ -13,9 +13,9 @@ import os
 import secrets
 import sys
 from pathlib import Path
+from typing import NoReturn
 
 from layover import Engine, Settings
-from layover.cli.main import run_command
 
 HERE = Path(__file__).parent
 WORKFLOWS = [HERE / "server", HERE / "order.yaml"]
@@ -36,16 +36,18 @@ def admin_key(folder: Path) -> str:
 async def waiting(database: str, url: str) -> tuple[str, str]:
     """Return an approval that is waited for, and its execution; a refund is started if there is none."""
     settings = Settings(public_url=url)
-    async with Engine(database, nodes=[nodes.find_payment, nodes.pay_back], settings=settings) as engine:
-        await engine.register(HERE / "server" / "refund.yaml")
-        found = [row for row in await engine.points() if row.workflow == "refund"]
-        if not found:
-            execution = await engine.start("refund", {"order": "A-17", "amount": 250}, wait="rest")
-            found = list(await engine.points(execution.id))
-        return found[0].point.id, found[0].execution_id
+    refund = HERE / "server" / "refund.yaml"
+    async with Engine(
+        database, nodes=[nodes.find_payment, nodes.pay_back], workflows=[refund], settings=settings
+    ) as engine:
+        found = await engine.points(workflow="refund").page(limit=1)
+        if not found.items:
+            await engine.start("refund", {"order": "A-17", "amount": 250}, until="people")
+            found = await engine.points(workflow="refund").page(limit=1)
+        return found.items[0].id, found.items[0].execution_id
 
 
-def main() -> int:
+def main() -> NoReturn:
     """Serve until told to stop."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--port", type=int, default=8080)
@@ -61,12 +63,17 @@ def main() -> int:
     print("A refund waits for an approval. In another terminal, list what waits, watch it, and approve it:\n")
     print(f"  curl -s {url}/api/v1/approvals {who}\n")
     print(f"  curl -sN {url}/api/v1/executions/{execution}/stream {who}\n")
-    print(f"  curl -s -X POST {url}/api/v1/approvals/{point}/approve {who}\n", flush=True)
+    print(f"  curl -s -X POST {url}/api/v1/approvals/{point}/approve {who}\n")
+    print("The workflow `hello` starts every minute, and by its webhook:\n")
+    print(f"  curl -s {url}/hooks/hello/called -H 'Content-Type: application/json' -d '{{\"by\": \"you\"}}'\n")
+    print(f"  curl -s '{url}/api/v1/triggers?workflow=hello' {who}\n", flush=True)
 
     workflows = [word for path in WORKFLOWS for word in ("--workflows", str(path))]
     functions = ["--nodes", str(HERE / "server" / "nodes.py")]
-    return run_command(["serve", "--db", database, "--port", str(port), *workflows, *functions])
+    command = str(Path(sys.executable).with_name("layover"))
+    words = [command, "serve", "--db", database, "--port", str(port), *workflows, *functions]
+    os.execv(command, words)  # noqa: S606 - this process becomes the server
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

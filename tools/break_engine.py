@@ -72,7 +72,7 @@ MUTATIONS = [
         "wake behind the gate", "timing.py", 'if state.facts.gate != "open":\n        due', "if False:\n        due"
     ),
     Mutation("accept what a closed execution is told", "decide.py", "not state.facts.closed or", "True or"),
-    Mutation("let anybody answer", "answers.py", "if isinstance(found, Refusal):", "if False:"),
+    Mutation("let anybody answer", "answers.py", "if isinstance(found, DecisionRefused):", "if False:"),
     Mutation("take any answer to a form", "answers.py", "if errors else None", "if False else None"),
     Mutation("not undo a decision", "tables.py", "while self._undo:", "while False:"),
     Mutation("reserve an answer for ever", "answers.py", "    if still_open:", "    if True:"),
@@ -92,15 +92,15 @@ MUTATIONS = [
     Mutation("take word of another pause", "points.py", 'if facts.gate != "open" else 0)', "if order else 0)"),
     Mutation(
         "answer no pause but the first",
-        "decide.py",
-        "elif command.order not in (0, context",
-        "elif command.order in (0, context",
+        "gate.py",
+        "if command.order not in (0, facts",
+        "if command.order in (0, facts",
     ),
     Mutation(
         "keep children held by another pause",
         "apply_execution.py",
-        "    release_children(state)  # what held",
-        "    # what held",
+        "    release_children(state)  # an earlier",
+        "    # an earlier",
     ),
     Mutation(
         "leave what had ended as it was", "decide.py", "if was_closed and not context.state.facts.closed:", "if False:"
@@ -112,7 +112,7 @@ MUTATIONS = [
     Mutation("call again who has replied", "recovery.py", 'point.status == "answered"', "False"),
     Mutation("open another point for a lost call", "activate.py", " and not context.state.node(name).point", ""),
     Mutation(
-        "leave a call out that nobody waits for",
+        "leave a call out whose result is not awaited",
         "rewind.py",
         "return point.node if calling",
         'return "" if calling',
@@ -129,7 +129,7 @@ MUTATIONS = [
     Mutation("take any answer to a doubt", "answers.py", "return ANSWER", "return None"),
     Mutation("forget a doubt at a retry", "node_transitions.py", "        doubt=node.doubt,\n", ""),
     Mutation("forget the journal at a retry", "node_transitions.py", "        journal=node.journal,\n", ""),
-    Mutation("go back to whoever settled a doubt", "apply_points.py", "point.key or point.doubt  #", "point.key  #"),
+    Mutation("return to who settled a doubt", "apply_points.py", "point.key or point.doubt  #", "point.key  #"),
     Mutation("number messages anew", "effects.py", 'state.counts.rows["seq"] - len(events)', "0"),
     Mutation(
         "forget what was done in a failed scope", "apply_nodes.py", "halt_scope(state, path)", "drop_scope(state, path)"

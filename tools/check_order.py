@@ -30,7 +30,7 @@ _OPERATORS = (ast.BitOr, ast.BitAnd, ast.BitXor, ast.Sub)
 
 
 class Found(NamedTuple):
-    """An iteration whose order nobody decides."""
+    """An iteration whose order is not decided."""
 
     path: Path
     line: int
@@ -213,7 +213,7 @@ def main() -> int:
     """Print what is found."""
     found = check(ROOT)
     for one in found:
-        print(f"{one.path}:{one.line}: the order of a set is decided by nobody: {one.text}")
+        print(f"{one.path}:{one.line}: the order of a set is not decided: {one.text}")
     return 1 if found else 0
 
 

@@ -12,10 +12,10 @@ HEADING = """# The command line
 
 <!-- Written by tools/cli_reference.py; change the commands instead. -->
 
-Commands that look (`ls`, `show`, `history`, `why`, `inbox`, `doctor`, `verify`) only read. Commands that act write down
-what is asked and end: a running instance applies it at its next step, and they say so if there is none. What operators
-do (`pause`, `resume`, `cancel`, `retry`, `rewind`) waits up to ten seconds for that, and shows the state after it. Only
-`run`, `worker` and `serve` drive executions.
+Commands that look (`ls`, `show`, `history`, `why`, `inbox`, `top`, `doctor`, `verify`) only read. Commands that act
+write down what is asked and end: a running instance applies it at its next step, and they say so if there is none.
+What operators do (`pause`, `resume`, `cancel`, `retry`, `rewind`) waits up to ten seconds for that, and shows the state
+after it. Only `run`, `worker` and `serve` drive executions.
 
 With `--url` and a key they ask a server in place of a database, and print the same:
 [how to](../how-to/use-it-over-http.md).
@@ -30,8 +30,9 @@ With `--url` and a key they ask a server in place of a database, and print the s
 | 10 | resting: paused or waiting |
 
 An execution may be named by the first characters of its id, six or more, if no other id begins like that. `--json`
-prints the resource for machines, as it is over HTTP. `LAYOVER_DB` is the database where `--db` is not given; so are
-`LAYOVER_URL` and `LAYOVER_KEY` for a server. `LAYOVER_DEBUG=1` shows where an error comes from.
+prints the resource for machines, as it is over HTTP. What a flag does not say comes from the environment (`LAYOVER_DB`,
+`LAYOVER_URL`, `LAYOVER_KEY` …) or from `layover.toml`: [settings](settings.md). `LAYOVER_DEBUG=1` shows where an error
+comes from.
 
 """
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.api.permissions import ROLES, Permission
 from layover.api.problems import STATUS
 from layover.api.routes import FAMILIES, ROUTES
+from layover.service.permissions import ROLES, Permission
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -21,7 +21,7 @@ PAGE = Path(__file__).parents[1] / "docs" / "reference" / "http.md"
 _OPEN = {
     "anybody": "anybody",
     "loopback": "the machine itself, or any caller",
-    "token": "whoever has the token",
+    "token": "the holder of the token",
     "known": "any caller",
 }
 
@@ -36,7 +36,7 @@ out at `/docs`. Both come from the declarations that the server itself runs on.
 is made. `/healthz` and `/readyz` are open; `/openapi.json` and `/metrics` are open on the machine itself. A callback
 has no other credentials than the token in its path.
 
-**Bodies** are JSON; a definition may be YAML (`application/yaml`). A field that nobody knows is refused. Times are
+**Bodies** are JSON; a definition may be YAML (`application/yaml`). Unknown fields are refused. Times are
 ISO-8601, UTC, with milliseconds; lengths of time are texts such as `1h30m`.
 
 **Lists** are `{items, next}`: `next` goes back in as `cursor`, and is null at the end. `limit` is 50 unless given, and
@@ -49,8 +49,8 @@ keys of starts belong to the workflow, so that two callers who start it for the 
 still only for the caller who caused it: another one with the same key and input gets the execution's id and status.
 
 **Waiting.** What is asked of an execution is durable before it is answered. A start waits only if it says so (`wait`,
-at most `1m`); what operators do waits until the execution has taken it, at most ten seconds. Whoever has waited for so
-long, or is waiting when the server stops, gets the execution as it is.
+at most `1m`); what operators do waits until the execution has taken it, at most ten seconds. A caller that has
+waited for so long, or is waiting when the server stops, gets the execution as it is.
 
 **Rate.** A caller has 100 requests a minute, whichever keys they use; a callback has as many for each token. Who is not
 known is counted by their address. `rate_limited` says after how many seconds to try again.

@@ -9,15 +9,22 @@ from msgspec import inspect
 
 from layover.core.definitions.durations import format_duration
 from layover.core.definitions.kinds import fields_of, kind_of
-from layover.core.definitions.model import Concurrency, Node, Rate, Retry, Settings
+from layover.core.definitions.model import (
+    ConcurrencyDefinition,
+    DefinitionPart,
+    Node,
+    RateDefinition,
+    RetryDefinition,
+    WorkflowSettings,
+)
 from layover.core.definitions.node_types import (
     BUILT_IN,
-    AwaitedSignal,
     Branch,
-    Call,
+    CallNode,
     Case,
-    Escalation,
-    People,
+    EscalationDefinition,
+    PeopleDefinition,
+    SignalDefinition,
     ports,
 )
 
@@ -46,7 +53,17 @@ _WORDS = {
     "graph": "nodes, or a nested graph",
     "extra": "`x-` fields, kept and never read",
 }
-_PARTS = (Case, Branch, People, Escalation, AwaitedSignal, Retry, Settings, Concurrency, Rate)
+_PARTS = (
+    Case,
+    Branch,
+    PeopleDefinition,
+    EscalationDefinition,
+    SignalDefinition,
+    RetryDefinition,
+    WorkflowSettings,
+    ConcurrencyDefinition,
+    RateDefinition,
+)
 
 
 def page() -> str:
@@ -55,15 +72,20 @@ def page() -> str:
     parts = [HEADING, "## Every node\n\n", _table(Node, set())]
     parts += [
         f"## {_name(struct)}\n\n{_first_line(struct)}\n\n{_ports(struct)}{_table(struct, common)}"
-        for struct in (*BUILT_IN, Call)
+        for struct in (*BUILT_IN, CallNode)
     ]
     parts.append("# Parts of them\n\n")
-    parts += [f"## {part.__name__}\n\n{_first_line(part)}\n\n{_table(part, set())}" for part in _PARTS]
+    parts += [f"## {_noun(part).capitalize()}\n\n{_first_line(part)}\n\n{_table(part, set())}" for part in _PARTS]
     return "".join(parts).rstrip("\n") + "\n"
 
 
 def _name(struct: type[Node]) -> str:
-    return "a function's own name" if struct is Call else str(fields_of(struct)[1].default)
+    return "a function's own name" if struct is CallNode else str(fields_of(struct)[1].default)
+
+
+def _noun(part: type[DefinitionPart]) -> str:
+    """Return what a part is called in sentences."""
+    return part.noun or part.__name__.lower()
 
 
 def _first_line(struct: type[msgspec.Struct]) -> str:
@@ -117,7 +139,8 @@ def _words(type_: inspect.Type) -> str:
         case inspect.VarTupleType(item_type=item):
             return f"list of {_words(item)}"
         case inspect.StructType(cls=cls):
-            return f"[{cls.__name__}](#{cls.__name__.lower()})" if cls in _PARTS else cls.__name__.lower()
+            noun = _noun(cls)
+            return f"[{noun.capitalize()}](#{noun.replace(' ', '-')})" if cls in _PARTS else noun
         case inspect.BoolType():
             return "true or false"
         case inspect.IntType():

@@ -5,7 +5,8 @@ until its time is up, and says which law was broken, at which step, with which k
 run again. One seed in fifty runs twice: one that is not the same twice is a fault of its own.
 
 With `--only` it runs one seed, with `--faults a,b` only with these kinds of faults, and with `--trace FILE` it writes
-down who did what when.
+down who did what when. With `--shuffled`, callbacks of one instance run in any order, too. asyncio promises that they
+do not, so what that finds counts once it is confirmed.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ def main() -> int:
     for seed in count(options.seed):
         if (done >= most) if most is not None else monotonic() >= until:
             break
-        mixture = _mixture(seed, options.faults)
+        mixture = _mixture(seed, options.faults, shuffled=options.shuffled)
         ran = run(seed, scenario, mixture, traces=options.trace is not None)
         done, seconds, steps = done + 1, seconds + ran.seconds, steps + ran.steps
         faults.update(ran.counts)
@@ -66,13 +67,15 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--seeds", type=int, help="how many seeds, whatever time they take")
     parser.add_argument("--only", action="store_true", help="one seed, and no other")
     parser.add_argument("--faults", help=f"only these kinds, or none: {', '.join(FAULTS)}")
+    parser.add_argument("--shuffled", action="store_true", help="also the callbacks of one instance run in any order")
     parser.add_argument("--scenario", choices=sorted(SCENARIOS), default="everything")
     parser.add_argument("--trace", type=Path, help="write down what happened in the last run")
     return parser.parse_args()
 
 
-def _mixture(seed: int, faults: str | None) -> Mixture:
-    return drawn(seed) if faults is None else drawn(seed).with_only(faults.split(","))
+def _mixture(seed: int, faults: str | None, *, shuffled: bool) -> Mixture:
+    found = drawn(seed, shuffled=shuffled)
+    return found if faults is None else found.with_only(faults.split(","))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ def pay_back(payment: str, amount: float) -> str:
 
 
 async def charge_card(order: str, amount: float) -> str:
-    """Charge the card of whoever ordered; the result is the receipt."""
+    """Charge the card of the customer; the result is the receipt."""
     return f"receipt for {order}: {amount}"
 
 

@@ -3,92 +3,268 @@
 TYPE_CHECKING = False  # `typing` alone takes ten times as long to import as this
 
 if TYPE_CHECKING:
-    from layover.authoring.parts import AwaitedSignal, Concurrency, Escalation, People, Rate, Retry
+    from layover.authoring.parts import (
+        AwaitedSignal,
+        CatchUp,
+        Concurrency,
+        Escalation,
+        InputDelivery,
+        People,
+        Rate,
+        Retry,
+    )
     from layover.authoring.workflow import Workflow
-    from layover.bootstrap import Engine
-    from layover.client.async_client import AsyncClient
-    from layover.client.errors import ApiError
-    from layover.client.sync_client import Client
-    from layover.core.definitions import Checked, InvalidDefinition, Problem, check
-    from layover.core.errors import LayoverError
+    from layover.client.client import Client
+    from layover.client.request_policy import RequestPolicy
+    from layover.core.definitions import Checked, check
+    from layover.core.moments import Moment
     from layover.core.plan import Plan, load
+    from layover.engine import Engine
+    from layover.errors import (
+        AlreadyExists,
+        AnswerRefused,
+        BadUse,
+        CallbackRefused,
+        Closed,
+        ExecutionCancelled,
+        ExecutionFailed,
+        Failure,
+        InvalidDefinition,
+        InvalidInput,
+        LayoverError,
+        LimitReached,
+        MissingFunctions,
+        NotAllowed,
+        NotFound,
+        Problem,
+        RateLimited,
+        Unavailable,
+        WaitTimeout,
+        WrongState,
+    )
+    from layover.interface.arguments import Until
+    from layover.interface.callback_handle import CallbackHandle
+    from layover.interface.durations import Duration
+    from layover.interface.execution_handle import ExecutionHandle
+    from layover.interface.listing import Listing
+    from layover.interface.pause_point_handle import PausePointHandle
+    from layover.interface.trigger_handle import TriggerHandle
+    from layover.interface.workflow_handle import WorkflowHandle
+    from layover.logs.configuration import configure_logging
+    from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+    from layover.model.executions import (
+        Attempt,
+        Event,
+        Execution,
+        ExecutionSummary,
+        Graph,
+        GraphEdge,
+        GraphNode,
+        Lease,
+        Leg,
+        LogLine,
+        NodeExecution,
+        Progress,
+        WaitingOn,
+        Why,
+        WhyReason,
+    )
+    from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
+    from layover.model.problems import Winner
+    from layover.model.shared import Page
+    from layover.model.signals import SignalReceipt
+    from layover.model.triggers import Backfilled, Fired, Trigger, TriggerEvent, TriggerInput, TriggerOccurrence
+    from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
     from layover.nodes.probes import NOT_HAPPENED, UNKNOWN, Happened
-    from layover.runtime.operations.executions import Options
-    from layover.runtime.settings import Settings
-    from layover.sync import SyncEngine
+    from layover.ports.secrets import Secret, Secrets
+    from layover.settings import Settings
+    from layover.sync import (
+        SyncCallbackHandle,
+        SyncClient,
+        SyncEngine,
+        SyncExecutionHandle,
+        SyncListing,
+        SyncPausePointHandle,
+        SyncTriggerHandle,
+        SyncWorkflowHandle,
+    )
+    from layover.tracebacks import Traceback, TracebackCause, TracebackFrame
 
 __all__ = [
     "NOT_HAPPENED",
     "UNKNOWN",
-    "ApiError",
-    "AsyncClient",
+    "AlreadyExists",
+    "AnswerRefused",
+    "ApiKey",
+    "Approvers",
+    "Attempt",
+    "AuditEntry",
     "AwaitedSignal",
+    "Backfilled",
+    "BadUse",
+    "Bundle",
+    "CallbackHandle",
+    "CallbackRefused",
+    "Caller",
+    "CatchUp",
     "Checked",
     "Client",
+    "Closed",
     "Concurrency",
+    "Decision",
+    "Difference",
+    "Differences",
+    "DryRun",
+    "Duration",
     "Engine",
     "Escalation",
+    "Event",
+    "Execution",
+    "ExecutionCancelled",
+    "ExecutionFailed",
+    "ExecutionHandle",
+    "ExecutionSummary",
+    "Failure",
+    "Fired",
+    "Graph",
+    "GraphEdge",
+    "GraphNode",
     "Happened",
+    "InputDelivery",
     "InvalidDefinition",
+    "InvalidInput",
     "LayoverError",
+    "Lease",
+    "Leg",
+    "LimitReached",
+    "Listing",
+    "LogLine",
+    "LoopScope",
+    "MissingFunctions",
+    "Moment",
+    "NewApiKey",
     "NodeContext",
-    "Options",
+    "NodeExecution",
+    "NotAllowed",
+    "NotFound",
+    "Page",
+    "ParallelScope",
+    "PausePoint",
+    "PausePointHandle",
     "People",
     "Plan",
     "Problem",
+    "Progress",
     "Rate",
+    "RateLimited",
+    "RequestPolicy",
     "Retry",
+    "Secret",
+    "SecretStatus",
+    "Secrets",
     "Settings",
+    "SignalReceipt",
+    "SyncCallbackHandle",
+    "SyncClient",
     "SyncEngine",
+    "SyncExecutionHandle",
+    "SyncListing",
     "SyncNodeContext",
+    "SyncPausePointHandle",
+    "SyncTriggerHandle",
+    "SyncWorkflowHandle",
+    "Traceback",
+    "TracebackCause",
+    "TracebackFrame",
+    "Trigger",
+    "TriggerEvent",
+    "TriggerHandle",
+    "TriggerInput",
+    "TriggerOccurrence",
+    "Unavailable",
+    "Until",
+    "WaitTimeout",
+    "WaitingOn",
+    "Why",
+    "WhyReason",
+    "Winner",
     "Workflow",
+    "WorkflowChange",
+    "WorkflowHandle",
+    "WorkflowVersion",
+    "WrongState",
     "check",
+    "configure_logging",
     "load",
     "node",
 ]
 
-_LATER = {
-    "NOT_HAPPENED": "layover.nodes.probes",
-    "UNKNOWN": "layover.nodes.probes",
-    "ApiError": "layover.client.errors",
-    "AsyncClient": "layover.client.async_client",
-    "AwaitedSignal": "layover.authoring.parts",
-    "Checked": "layover.core.definitions",
-    "Client": "layover.client.sync_client",
-    "Concurrency": "layover.authoring.parts",
-    "Engine": "layover.bootstrap",
-    "Escalation": "layover.authoring.parts",
-    "Happened": "layover.nodes.probes",
-    "InvalidDefinition": "layover.core.definitions",
-    "LayoverError": "layover.core.errors",
-    "NodeContext": "layover.nodes.context",
-    "Options": "layover.runtime.operations.executions",
-    "People": "layover.authoring.parts",
-    "Plan": "layover.core.plan",
-    "Problem": "layover.core.definitions",
-    "Rate": "layover.authoring.parts",
-    "Retry": "layover.authoring.parts",
-    "Settings": "layover.runtime.settings",
-    "SyncEngine": "layover.sync",
-    "SyncNodeContext": "layover.nodes.context",
-    "Workflow": "layover.authoring.workflow",
-    "check": "layover.core.definitions",
-    "load": "layover.core.plan",
-    "node": "layover.nodes.function",
+_NAMES = {
+    "layover.authoring.parts": "AwaitedSignal CatchUp Concurrency Escalation InputDelivery People Rate Retry",
+    "layover.authoring.workflow": "Workflow",
+    "layover.client.client": "Client",
+    "layover.client.request_policy": "RequestPolicy",
+    "layover.core.definitions": "Checked check",
+    "layover.core.moments": "Moment",
+    "layover.core.plan": "Plan load",
+    "layover.engine": "Engine",
+    "layover.errors": (
+        "AlreadyExists AnswerRefused BadUse CallbackRefused Closed ExecutionCancelled "
+        "ExecutionFailed Failure InvalidDefinition InvalidInput LayoverError LimitReached MissingFunctions "
+        "NotAllowed NotFound Problem RateLimited Unavailable WaitTimeout WrongState"
+    ),
+    "layover.interface.arguments": "Until",
+    "layover.interface.callback_handle": "CallbackHandle",
+    "layover.interface.durations": "Duration",
+    "layover.interface.execution_handle": "ExecutionHandle",
+    "layover.interface.listing": "Listing",
+    "layover.interface.pause_point_handle": "PausePointHandle",
+    "layover.interface.trigger_handle": "TriggerHandle",
+    "layover.interface.workflow_handle": "WorkflowHandle",
+    "layover.logs.configuration": "configure_logging",
+    "layover.model.access": "ApiKey AuditEntry Caller NewApiKey SecretStatus",
+    "layover.model.executions": (
+        "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
+        "WaitingOn Why WhyReason"
+    ),
+    "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint",
+    "layover.model.problems": "Winner",
+    "layover.model.shared": "Page",
+    "layover.model.signals": "SignalReceipt",
+    "layover.model.triggers": "Backfilled Fired Trigger TriggerEvent TriggerInput TriggerOccurrence",
+    "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
+    "layover.nodes.context": "NodeContext SyncNodeContext",
+    "layover.nodes.function": "node",
+    "layover.nodes.probes": "Happened NOT_HAPPENED UNKNOWN",
+    "layover.ports.secrets": "Secret Secrets",
+    "layover.settings": "Settings",
+    "layover.tracebacks": "Traceback TracebackCause TracebackFrame",
+    "layover.sync": (
+        "SyncCallbackHandle SyncClient SyncEngine SyncExecutionHandle SyncListing SyncPausePointHandle "
+        "SyncTriggerHandle SyncWorkflowHandle"
+    ),
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+_RENAMED = {
+    "ApiError": "`layover.LayoverError`, with a class for each kind of error in `layover.errors`",
+    "AsyncClient": "`layover.Client`; what was `Client` is `layover.SyncClient`",
+    "Options": "part of the arguments of `Engine.start`: `start(…, tags=…, delay=…)`",
 }
 
 
 def __getattr__(name: str) -> object:
-    """Load what is asked for when it is: nobody pays for what they do not use."""
-    if name not in _LATER:
+    """Load a name when it is asked for: a program pays only for what it uses."""
+    if name in _RENAMED:  # of an AttributeError, an import would keep the sentence to itself
+        raise ImportError(f"`layover.{name}` is now {_RENAMED[name]}.", name=name)
+    if name not in _MODULES:
         raise AttributeError(f"module `layover` has no attribute `{name}`")
     from importlib import import_module  # noqa: PLC0415 - only who needs it pays for it
 
-    found = globals()[name] = getattr(import_module(_LATER[name]), name)
+    found = globals()[name] = getattr(import_module(_MODULES[name]), name)
     return found
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_LATER]
+    return [*globals(), *_MODULES]

@@ -9,21 +9,23 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 from layover.ports.store import Inspectable
-from layover.runtime.engine import Engine as _Engine
+from layover.runtime.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
-    from layover.runtime.settings import Settings
+    from layover.runtime.settings import RuntimeSettings
     from layover.stores.migrations import Shape
     from layover.stores.postgres.address import Address
+    from layover.stores.vitals import Vitals
 
 DEFAULT = "sqlite:///layover.db"
 _SECRET = re.compile(r"://[^@]*@|[?#].*")
+_PASSWORD = re.compile(r"((?<=://)[^:/@\s]*:)\S*(?=@)|((?<=[?&])(?:ssl)?password=)[^&\s]*")
 
 
 class UnknownDatabase(LayoverError):  # noqa: N818 - it says what the database is
@@ -59,6 +61,11 @@ def open_store(address: str) -> Store:
 def address_of(place: str) -> str:
     """Return the address of a database that is named by its address or by its path."""
     return place if "://" in place else f"sqlite:///{place}"
+
+
+def without_password(text: str) -> str:
+    """Return a text with the passwords of the addresses in it replaced by `***`."""
+    return _PASSWORD.sub(r"\1\2***", text)
 
 
 def file_of(place: str) -> Path | None:
@@ -120,6 +127,25 @@ async def library(place: str) -> tuple[str, str]:
     return "sqlite", sqlite_admin.library()
 
 
+async def vitals_of(place: str) -> Vitals | None:
+    """Return how carefully a database keeps what is written; None if there is none yet."""
+    server, path = _server_of(place), file_of(place)
+    if server is not None:
+        from layover.stores.postgres import admin as postgres_admin  # noqa: PLC0415 - as above
+
+        return await postgres_admin.vitals_of(server)
+    from layover.stores.sqlite import admin as sqlite_admin  # noqa: PLC0415 - as above
+
+    return sqlite_admin.vitals_of(path) if path is not None and path.is_file() and path.stat().st_size else None
+
+
+def try_write(path: Path) -> None:
+    """Raise an error if the file of a database cannot be written now."""
+    from layover.stores.sqlite import admin as sqlite_admin  # noqa: PLC0415 - as above
+
+    sqlite_admin.try_write(path)
+
+
 def try_lock(folder: Path) -> None:
     """Raise an error if instances could not hold their locks in a folder."""
     from layover.stores.sqlite import admin as sqlite_admin  # noqa: PLC0415 - as above
@@ -146,15 +172,12 @@ def inspectable_store(place: str) -> Inspectable:
     return store
 
 
-class Engine(_Engine):
-    """A durable workflow engine on the database at an address."""
-
-    def __init__(
-        self,
-        db: str = DEFAULT,
-        *,
-        nodes: Iterable[AnyFunction] = (),
-        probes: Mapping[str, AnyFunction] | None = None,
-        settings: Settings | None = None,
-    ) -> None:
-        super().__init__(open_store(db), nodes=nodes, probes=probes, settings=settings)
+def open_runtime(
+    db: str = DEFAULT,
+    *,
+    nodes: Iterable[AnyFunction] = (),
+    probes: Mapping[str, AnyFunction] | None = None,
+    settings: RuntimeSettings | None = None,
+) -> Runtime:
+    """Return a runtime on the database at an address."""
+    return Runtime(open_store(db), nodes=nodes, probes=probes, settings=settings)

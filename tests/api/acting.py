@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.nodes.registry import AnyFunction
-    from layover.ports.access import Reply
+    from layover.ports.access import IdempotentReply
     from tests.api.harness import Api
 
 
 class Forgetful(Between):
     """A store that keeps what was done and loses what was answered, as if the server had died in between."""
 
-    async def end_reply(self, reply: Reply) -> None:
-        await self.store.drop_reply(reply.scope, reply.key)
+    async def idempotency_finish(self, reply: IdempotentReply) -> None:
+        await self.store.idempotency.abandon(reply.scope, reply.key)
 
 
 @asynccontextmanager
@@ -35,23 +35,23 @@ async def served_forgetfully(folder: Path, *nodes: AnyFunction) -> AsyncIterator
 async def resting(api: Api, workflow: dict[str, Any] | None = None, given: object = None) -> dict[str, Any]:
     """Register a workflow, start it, and return the execution once it rests."""
     if workflow is not None:
-        await api.engine.register(workflow)
+        await api.engine.workflows.register(workflow)
     name = workflow["name"] if workflow is not None else "flow"
-    started = await api.engine.start(str(name), given, wait="rest")
+    started = await api.engine.executions.start(str(name), given, wait="rest")
     return {"id": started.id, "points": await points_of(api, started.id)}
 
 
 async def points_of(api: Api, execution_id: str) -> dict[str, str]:
     """Return the ids of the open points of an execution by where they stand."""
-    return {row.point.node: row.point.id for row in await api.engine.points(execution_id)}
+    return {row.point.node: row.point.id for row in await api.engine.points.list(execution_id)}
 
 
 async def ended(api: Api, execution_id: str) -> Any:
     """Return what an execution came to."""
-    return (await api.engine.wait(execution_id)).output
+    return (await api.engine.executions.wait(execution_id)).output
 
 
 async def acts(api: Api, execution_id: str) -> list[tuple[str, str, str]]:
     """Return what the audit log has about an execution, the oldest first: who did what to what."""
-    entries = await api.engine.instance.store.audit(AuditFilter(execution_id=execution_id))
+    entries = await api.engine.instance.store.audit.list_entries(AuditFilter(execution_id=execution_id))
     return [(entry.user, entry.act, entry.target) for entry in reversed(entries)]

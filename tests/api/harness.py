@@ -13,13 +13,13 @@ import aiohttp
 import msgspec
 
 from layover.api.access.config import AccessSettings
-from layover.api.access.keys import hash_of, new_key, prefix_of
 from layover.api.application import application
 from layover.api.server import listen, serve
 from layover.api.settings import ApiSettings
 from layover.ports.access import Key
-from layover.ports.records import AuditEntry
+from layover.ports.records import AuditRow
 from layover.runtime.ids import new_id
+from layover.service.api_keys import hash_of, new_key, prefix_of
 from tests.api.contract import check_answer
 from tests.runtime.harness import engine_at
 
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
     from layover.api.services import Services
     from layover.nodes.registry import AnyFunction
-    from layover.runtime.engine import Engine
+    from layover.runtime.runtime import Runtime
 
 ADMIN_KEY = "an-admin-key-for-tests-only"
 UNLIMITED = ApiSettings(rate_limit=None, guess_limit=None)
-_ELSEWHERE = ("/api/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")
+_ELSEWHERE = ("/hooks", "/api/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")
 
 
 class Answered(NamedTuple):
@@ -67,7 +67,7 @@ class Api:
         self, services: Services, url: str, session: aiohttp.ClientSession, *, documented: bool = True
     ) -> None:
         self.services = services
-        self.engine = services.engine
+        self.engine = services.runtime
         self.url = url
         self.session = session
         self._documented = documented
@@ -89,8 +89,8 @@ class Api:
                 scopes=tuple(scopes.split(",")) if slash else None,
                 created_at=now,
             )
-            entry = AuditEntry(id=new_id(now), at=now, user="tests", act="key.add", target=row.id)
-            await self.engine.instance.store.add_key(row, entry)
+            entry = AuditRow(id=new_id(now), at=now, user="tests", act="key.add", target=row.id)
+            await self.engine.instance.store.api_keys.add(row, entry)
             self._keys[name] = key
         return self._keys[name]
 
@@ -146,7 +146,7 @@ async def served(
 
 @asynccontextmanager
 async def listening(
-    engine: Engine, *, before: Callable[[ASGIApp], ASGIApp] | None = None, **made_with: Any
+    engine: Runtime, *, before: Callable[[ASGIApp], ASGIApp] | None = None, **made_with: Any
 ) -> AsyncIterator[Api]:
     """Serve an engine that is open; `before` is middleware, which sees what is asked first."""
     made_with.setdefault("settings", UNLIMITED)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from layover.api.openapi_examples import DEFINITION
 from layover.api.routes import ROUTES
+from layover.core.ids import trigger_id
 from tests.api.acting import resting
 from tests.runtime.harness import Held, flow, until_status
 
@@ -26,13 +27,15 @@ _FAILS: Final = flow({"id": "share", "type": "compute", "output": "${input.amoun
 _PRINTS: Final = flow(
     {"id": "print", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}, name="prints"
 )
+_DAILY: Final = {"name": "daily", "type": "schedule", "every": "1d"}
+_HOOK: Final = {"name": "paid", "type": "webhook", "verify": {"scheme": "none"}}
 
 
 async def populate(api: Api, work: Held) -> dict[str, dict[str, str]]:
     """Have something there for every operation, and return what its path is filled in with."""
-    await api.engine.register(_ORDER)
-    await api.engine.start("order", _GIVEN, id=EXECUTION, wait="rest")
-    seen = (await api.engine.points(EXECUTION))[0].point.id
+    await api.engine.workflows.register(_ORDER)
+    await api.engine.executions.start("order", _GIVEN, id=EXECUTION, wait="rest")
+    seen = (await api.engine.points.list(EXECUTION))[0].point.id
     return {route.name: await _path_of(api, work, route, seen) for route in ROUTES if "{" in route.path}
 
 
@@ -41,27 +44,47 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
     family, acts = route.path.removeprefix("/api/v1").removeprefix("/api").split("/")[1], route.method != "GET"
     if family == "workflows":
         name = f"order.{route.name}" if acts and route.method != "PUT" else "order"  # what is put has its name
-        await api.engine.register({**_ORDER, "name": name})
+        await api.engine.workflows.register({**_ORDER, "name": name})
         return {"workflow" if "{workflow}" in route.path else "name": name}
+    if family == "triggers":
+        return await _trigger(api, route)
+    if family == "hooks":
+        await api.engine.workflows.register({**_ORDER, "name": "order.hook", "triggers": [_HOOK]})
+        return {"workflow": "order.hook", "name": "paid"}
     if family == "callbacks":
         return {"token": await _token(api, work)}
     if family == "keys":
         made = await api.post("/keys", {"name": route.name, "user": "fuzz", "roles": ["viewer"]})
         return {"id": str(made.json["id"])}
+    if route.name == "get_pause_point_at":
+        return {"id": EXECUTION, "context": "review"}
     if not acts:
         return {"id": EXECUTION if family == "executions" else seen}
     begun = await resting(api, _FAILS if route.name == "retry_execution" else _ORDER, _GIVEN)
-    if route.name == "resume_execution":
-        await api.engine.pause(begun["id"])
+    if route.name in ("resume_execution", "clear_resume"):
+        await api.engine.control.pause(begun["id"])
     if family == "resume":
         return {"workflow": "order", "execution": begun["id"], "context": "review"}
     return {"id": begun["id"] if family == "executions" else begun["points"]["review"]}
 
 
+async def _trigger(api: Api, route: Route) -> dict[str, str]:
+    """Return a trigger of its own for an operation, and an input that was rejected if it is about one."""
+    name = f"daily.{route.name}"
+    await api.engine.workflows.register({**_ORDER, "name": name, "input": {"type": "object"}, "triggers": [_DAILY]})
+    path = {"id": trigger_id(name, "daily")}
+    if route.name == "resume_trigger":
+        await api.post(f"/triggers/{path['id']}/pause")
+    if "{input}" in route.path:
+        await api.post(f"/triggers/{path['id']}/fire", {"id": "wrong", "data": "no object"})
+        path["input"] = "wrong"
+    return path
+
+
 async def _token(api: Api, work: Held) -> str:
     """Return the token of a callback that is waited for."""
-    await api.engine.register(_PRINTS)
-    started = await api.engine.start("prints")
+    await api.engine.workflows.register(_PRINTS)
+    started = await api.engine.executions.start("prints")
     call = await work.begun()
     call.returns()
     await until_status(api.engine, started.id, "waiting")

@@ -57,7 +57,7 @@ class Way:
 
 async def started(api: Api, way: str, **rules: Any) -> Way:
     """Return a way to decide what waits for a decision, requested by mia."""
-    await api.engine.register(flow(approval(**rules)))
+    await api.engine.workflows.register(flow(approval(**rules)))
     told = (await api.post("/executions", {"workflow": "flow", "wait": "60s"}, as_=f"mia:{BOTH}")).json
     return Way(api, way, told["id"], told["pause_points"][0]["id"])
 
@@ -82,7 +82,7 @@ async def test_a_decision_that_may_not_be_leaves_all_as_it_is(
         refused = await review.decide(f"mia:{BOTH}", **said)
 
         assert (refused.status, refused.code) == answered
-        (execution,) = await api.engine.list()
+        (execution,) = await api.engine.lists.list()
         assert list(await points_of(api, execution.head.execution_id)) == ["review"]
         assert [act for _, act, _ in await acts(api, execution.head.execution_id)] == ["execution.start"]
 
@@ -119,11 +119,11 @@ class Overtaken(Between):
         self.store = clock.store(folder)
         self.first: Callable[[], Awaitable[object]] | None = None
 
-    async def answer(self, *given: Any) -> Any:
+    async def answers_reserve(self, *given: Any) -> Any:
         first, self.first = self.first, None
         if first is not None:
             await first()
-        return await self.store.answer(*given)
+        return await self.store.answers.reserve(*given)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -136,23 +136,23 @@ class Overtaken(Between):
         ("expired", (410, "expired")),
     ],
 )
-async def test_whoever_comes_a_moment_too_late_learns_what_came_before(
+async def test_an_answer_that_comes_too_late_learns_the_winner(
     tmp_path: Path, way: str, happens: str, answered: tuple[int, str]
 ) -> None:
     clock = HandWound()
     store = Overtaken(tmp_path, clock)
     async with engine_on(store) as engine, listening(engine) as api:
         review = await started(api, way, deadline="1h", on_deadline="fail")
-        (row,) = await engine.points()
+        (row,) = await engine.points.list()
 
         async def meanwhile() -> None:
             match happens:
                 case "answered":
-                    await engine.answer(row.point.id, by="eve", approved=way == "reject")
+                    await engine.answers.answer(row.point.id, by="eve", approved=way == "reject")
                 case "cancelled":
-                    await engine.cancel_point(row.point.id)
+                    await engine.answers.cancel_point(row.point.id)
                 case "ended":
-                    await engine.cancel(row.execution_id)
+                    await engine.control.cancel(row.execution_id)
                 case _:
                     clock.skip(engine, 2 * HOUR)
                     await until_status(engine, row.execution_id, "failed")
@@ -169,11 +169,11 @@ async def test_whoever_comes_a_moment_too_late_learns_what_came_before(
 
 async def test_an_answer_that_nothing_came_of_yet_goes_with_its_point(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(approval()))
-        begun = await api.engine.start("flow", wait="rest")
-        (row,) = await api.engine.points()
-        await api.engine.pause(begun.id)
-        await api.engine.answer(row.point.id, by="eve", approved=True)
+        await api.engine.workflows.register(flow(approval()))
+        begun = await api.engine.executions.start("flow", wait="rest")
+        (row,) = await api.engine.points.list()
+        await api.engine.control.pause(begun.id)
+        await api.engine.answers.answer(row.point.id, by="eve", approved=True)
         cancelled = await api.post(f"/pause-points/{row.point.id}/cancel")
 
     assert (cancelled.status, cancelled.json["status"]) == (200, "cancelled")

@@ -27,7 +27,7 @@ ASK = "name: {name}\nnodes: [{{id: a, type: form, schema: {{type: object}}}}]"
 
 async def test_it_can_be_mounted_in_another_application(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(ASK.format(name="ask"))
+        await engine.workflows.register(ASK.format(name="ask"))
         inner = application(engine, access=AccessSettings(admin_key=ADMIN_KEY))
         outer = Starlette(routes=[Mount("/flows", inner)])
         outer.state.services = inner.state.services
@@ -59,7 +59,7 @@ async def test_it_can_be_mounted_in_another_application(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["check", "import"])
 async def test_a_workflow_may_be_called_like_a_word_of_a_path(tmp_path: Path, name: str) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(ASK.format(name=name))
+        await api.engine.workflows.register(ASK.format(name=name))
         found = await api.get(f"/workflows/{name}")
         gone = await api.delete(f"/workflows/{name}")
         patched = await api.ask("PATCH", f"/workflows/{name}")
@@ -71,8 +71,8 @@ async def test_a_workflow_may_be_called_like_a_word_of_a_path(tmp_path: Path, na
 
 async def test_a_body_that_is_empty_is_of_no_kind(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(ASK.format(name="ask"))
-        execution = await api.engine.start("ask", wait="rest")
+        await api.engine.workflows.register(ASK.format(name="ask"))
+        execution = await api.engine.executions.start("ask", wait="rest")
         kind = {"content-type": "application/octet-stream"}
         paused = await api.ask("POST", f"/executions/{execution.id}/pause", headers=kind, raw=b"")
         refused = await api.ask("POST", f"/executions/{execution.id}/pause", headers=kind, raw=b"{}")
@@ -81,7 +81,7 @@ async def test_a_body_that_is_empty_is_of_no_kind(tmp_path: Path) -> None:
     assert (refused.status, refused.code) == (415, "unsupported_media_type")
 
 
-async def test_a_server_that_answers_nobody_stops_without_waiting_for_a_moment_to_pass(tmp_path: Path) -> None:
+async def test_an_idle_server_stops_without_waiting(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine, aiohttp.ClientSession() as session:
         app = application(engine)
         listening = listen("127.0.0.1", 0)

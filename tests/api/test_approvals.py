@@ -77,7 +77,7 @@ async def test_as_many_decide_as_are_needed(tmp_path: Path) -> None:
         assert await ended(api, execution["id"]) == "ben"
 
 
-async def test_in_sequence_everybody_has_their_turn(tmp_path: Path) -> None:
+async def test_in_sequence_each_approver_has_their_turn(tmp_path: Path) -> None:
     rules: dict[str, Any] = {"approvers": {"users": ["mia", "ben"]}, "need": 2, "order": "sequence"}
     async with served(tmp_path) as api:
         execution = await resting(api, flow(approval(**rules), end("done")))
@@ -92,7 +92,7 @@ async def test_in_sequence_everybody_has_their_turn(tmp_path: Path) -> None:
 async def test_only_those_who_are_asked_decide_and_admin_is_no_exception(tmp_path: Path) -> None:
     rules: dict[str, Any] = {"approvers": {"users": ["mia"], "roles": ["boss"]}, "exclude_requester": True}
     async with served(tmp_path) as api:
-        await api.engine.register(flow(approval(**rules), end("done")))
+        await api.engine.workflows.register(flow(approval(**rules), end("done")))
         started = await api.post("/executions", {"workflow": "flow", "wait": "60s"}, as_="mia:operator,approver")
         path = f"/approvals/{started.json['pause_points'][0]['id']}/approve"
         refused = {
@@ -112,7 +112,7 @@ async def test_only_those_who_are_asked_decide_and_admin_is_no_exception(tmp_pat
         assert (late.status, late.code) == (403, "not_allowed")
 
 
-async def test_whoever_decides_is_whom_the_credentials_name(tmp_path: Path) -> None:
+async def test_the_user_of_the_credentials_is_who_decides(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, REVIEW)
         path = f"/approvals/{execution['points']['review']}/approve"
@@ -178,7 +178,7 @@ async def test_an_expired_approval_releases_its_execution(tmp_path: Path) -> Non
 async def test_a_decision_on_what_was_cancelled_comes_too_late(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, REVIEW)
-        await api.engine.cancel(execution["id"])
+        await api.engine.control.cancel(execution["id"])
         path = f"/approvals/{execution['points']['review']}"
         refused = [await api.post(f"{path}/approve"), await api.post(f"{path}/reject")]
 
@@ -191,7 +191,7 @@ async def test_a_decision_never_reaches_another_pause(tmp_path: Path) -> None:
         execution = await resting(api, two)
         path = f"/approvals/{execution['points']['one']}/approve"
         first = await api.post(path, as_="mia:approver", key="k")
-        await api.engine.wait(execution["id"], "rest")
+        await api.engine.executions.wait(execution["id"], "rest")
         again = await api.post(path, as_="mia:approver", key="k")
         once_more = await api.post(path, as_="mia:approver")
 
@@ -201,7 +201,7 @@ async def test_a_decision_never_reaches_another_pause(tmp_path: Path) -> None:
 
 async def test_of_two_deciders_at_once_one_wins(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(REVIEW)
+        await api.engine.workflows.register(REVIEW)
         for _ in range(20):
             execution = await resting(api)
             path = f"/approvals/{execution['points']['review']}"
@@ -216,20 +216,20 @@ async def test_of_two_deciders_at_once_one_wins(tmp_path: Path) -> None:
 
 async def test_many_undecided_do_not_hold_up_a_decided_one(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(REVIEW)
+        await api.engine.workflows.register(REVIEW)
         older = [await resting(api) for _ in range(60)]
         execution = await resting(api)
         await api.post(f"/approvals/{execution['points']['review']}/approve")
 
         assert await ended(api, execution["id"]) == "approved"
-        assert {(await api.engine.get(one["id"])).status for one in older} == {"paused"}
+        assert {(await api.engine.queries.get(one["id"])).status for one in older} == {"paused"}
 
 
 async def test_the_list_has_the_open_ones_unless_others_are_asked_for(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(form(), name="other"))
-        await api.engine.start("other", wait="rest")
-        await api.engine.register(REVIEW)
+        await api.engine.workflows.register(flow(form(), name="other"))
+        await api.engine.executions.start("other", wait="rest")
+        await api.engine.workflows.register(REVIEW)
         one, two = await resting(api), await resting(api)
         await api.post(f"/approvals/{one['points']['review']}/approve", as_="mia:approver")
         await until_status(api.engine, one["id"], "completed")
@@ -254,7 +254,7 @@ async def test_each_of_many_approvals_is_decided_by_itself(tmp_path: Path) -> No
         assert await ended(api, execution["id"]) == 3
 
 
-async def test_who_is_asked_may_let_somebody_else_decide(tmp_path: Path) -> None:
+async def test_an_approver_may_delegate_to_another_user(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, flow(approval(approvers={"users": ["mia"]}), end("fine")))
         path = f"/approvals/{execution['points']['review']}"

@@ -151,7 +151,7 @@ async def asked(over: socket.socket, line: str, key: str = "") -> bytes:
     return answer
 
 
-async def test_idle_connections_keep_nobody_out(tmp_path: Path) -> None:
+async def test_idle_connections_keep_no_caller_out(tmp_path: Path) -> None:
     async with served(tmp_path, settings=FEW) as api:
         with ExitStack() as opened:
             flood = [opened.enter_context(connected(api)) for _ in range(40)]
@@ -169,8 +169,8 @@ async def test_where_no_connection_is_idle_operators_and_health_are_answered_on_
     work = Held()
     settings = replace(FEW, connections=2)
     async with served(tmp_path, work, settings=settings) as api:
-        await api.engine.register(flow(call("a")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(call("a")))
+        started = await api.engine.executions.start("flow")
         await work.begun()
         viewer, operator = await api.key_of("viewer"), await api.key_of("operator")
         loop = asyncio.get_running_loop()
@@ -201,7 +201,7 @@ async def test_what_there_is_no_room_for_is_told_so_and_closed(
     work = Held()
     settings = replace(FEW, connections=1, connections_reserved=0)
     async with served(tmp_path, work, settings=settings) as api:
-        await api.engine.register(flow(call("a")))
+        await api.engine.workflows.register(flow(call("a")))
         waiting = asyncio.ensure_future(api.post("/executions", {"workflow": "flow", "wait": "60s"}))
         begun = await work.begun()
         loop = asyncio.get_running_loop()
@@ -266,8 +266,8 @@ def unhurried(api: Api) -> socket.socket:
 
 async def large_answer(api: Api) -> bytes:
     """Return a request whose answer has a megabyte, on a connection that is kept."""
-    await api.engine.register(flow(call("a")))
-    started = await api.engine.start("flow", "x" * 900_000)
+    await api.engine.workflows.register(flow(call("a")))
+    started = await api.engine.executions.start("flow", "x" * 900_000)
     return f"GET /api/v1/executions/{started.id} HTTP/1.1\r\nhost: localhost\r\nx-api-key: {ADMIN_KEY}\r\n\r\n".encode()
 
 

@@ -46,8 +46,8 @@ def body_of(act: str) -> dict[str, Any]:
 async def test_a_pause_during_the_first_of_three_keeps_the_second_from_starting(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(call("a"), call("b"), call("c"), end([1, "${nodes.c}"])))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(call("a"), call("b"), call("c"), end([1, "${nodes.c}"])))
+        started = await api.engine.executions.start("flow")
         first = await work.begun()
         path = f"/executions/{started.id}"
         paused = await api.post(f"{path}/pause", {"reason": "Stock check"}, as_="mia:operator")
@@ -74,8 +74,8 @@ async def test_a_pause_during_the_first_of_three_keeps_the_second_from_starting(
 async def test_what_three_resumes_bring_adds_up(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(*(call(name) for name in "abcd"), end("${vars}")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(*(call(name) for name in "abcd"), end("${vars}")))
+        started = await api.engine.executions.start("flow")
         path = f"/executions/{started.id}"
         for number, data in enumerate(({"a": 1, "b": {"x": 1}}, {"b": {"y": 2}}, {"c": 3})):
             begun = await work.begun()
@@ -91,8 +91,8 @@ async def test_what_three_resumes_bring_adds_up(tmp_path: Path) -> None:
 
 async def test_a_pause_without_a_reason_names_who(tmp_path: Path) -> None:
     async with served(tmp_path, Held()) as api:
-        await api.engine.register(flow(call("a")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(call("a")))
+        started = await api.engine.executions.start("flow")
         paused = await api.post(f"/executions/{started.id}/pause", as_="mia:operator")
 
     assert paused.json["paused_reason"] == "Paused by mia"
@@ -111,8 +111,8 @@ async def test_bodies_may_be_left_out(tmp_path: Path) -> None:
 async def test_a_cancelled_execution_is_over_at_once(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(call("a")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(call("a")))
+        started = await api.engine.executions.start("flow")
         await work.begun()
         path = f"/executions/{started.id}"
         cancelled = await api.post(f"{path}/cancel", {"reason": "Sold out"}, as_="mia:operator")
@@ -128,8 +128,8 @@ async def test_a_cancelled_execution_is_over_at_once(tmp_path: Path) -> None:
 async def test_a_failed_execution_is_tried_again_and_one_can_go_back(tmp_path: Path) -> None:
     work = Scripted(Refused("no"), "one", "two")
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(call("a"), end("${nodes.a}")))
-        failed = await api.engine.start("flow", wait="end")
+        await api.engine.workflows.register(flow(call("a"), end("${nodes.a}")))
+        failed = await api.engine.executions.start("flow", wait="end")
         path = f"/executions/{failed.id}"
         retried = await api.post(f"{path}/retry", as_="mia:operator")
         assert (retried.status, await ended(api, failed.id)) == (200, "one")
@@ -150,10 +150,10 @@ async def test_an_incident_is_released_by_retry_and_by_resume(tmp_path: Path) ->
     work = Scripted(Refused("no"), Refused("no"), "at last")
     retry = {"max_attempts": 1, "on_exhausted": "pause"}
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(call("a", retry=retry), end("${nodes.a}")))
-        started = await api.engine.start("flow", wait="rest")
+        await api.engine.workflows.register(flow(call("a", retry=retry), end("${nodes.a}")))
+        started = await api.engine.executions.start("flow", wait="rest")
         assert (await api.post(f"/executions/{started.id}/retry")).status == 200
-        await api.engine.wait(started.id, "rest")
+        await api.engine.executions.wait(started.id, "rest")
         assert (await api.post(f"/executions/{started.id}/resume")).status == 200
         assert await ended(api, started.id) == "at last"
 
@@ -176,7 +176,7 @@ async def test_the_audit_log_has_the_reasons_that_people_gave(tmp_path: Path) ->
         await api.post(f"{path}/pause", {"reason": "Stock check"})
         await api.post(f"{path}/resume", {"reason": "All there"})
         await api.post(f"{path}/rewind", {"to": "a", "reason": "Wrong price"})
-        await api.engine.wait(execution["id"], "rest")
+        await api.engine.executions.wait(execution["id"], "rest")
         await api.post(f"{path}/cancel", {"reason": "Sold out"})
         entries = (await api.get(f"/audit?execution_id={execution['id']}")).json["items"]
     told = {entry["act"]: entry["details"] for entry in entries if entry["act"] != "execution.start"}
@@ -254,13 +254,15 @@ async def test_a_reason_may_have_any_character(tmp_path: Path, act: str) -> None
 @pytest.mark.parametrize("act", ["pause", "resume", "cancel", "retry", "rewind"])
 async def test_an_act_whose_answer_was_lost_is_known_by_its_key(tmp_path: Path, act: str) -> None:
     async with served_forgetfully(tmp_path, Scripted(Refused("no"), "one")) as api:
-        await api.engine.register(flow(call("a"), form(), name="flow") if act in ("retry", "rewind") else flow(form()))
-        started = await api.engine.start("flow", wait="rest")
+        await api.engine.workflows.register(
+            flow(call("a"), form(), name="flow") if act in ("retry", "rewind") else flow(form())
+        )
+        started = await api.engine.executions.start("flow", wait="rest")
         if act == "resume":
-            await api.engine.pause(started.id)
+            await api.engine.control.pause(started.id)
         path = f"/executions/{started.id}/{act}"
         first = await api.post(path, body_of(act), key="k")
-        await api.engine.wait(started.id, "rest")
+        await api.engine.executions.wait(started.id, "rest")
         again = await api.post(path, body_of(act), key="k")
 
         assert (first.status, again.status) == (200, 200), again.body
@@ -302,7 +304,7 @@ async def test_a_resume_may_decide_the_only_approval(tmp_path: Path, body: dict[
         assert await ended(api, execution["id"]) == output
         act = "approval.approve" if output == "approved" else "approval.reject"
         assert await acts(api, execution["id"]) == [("mia", act, execution["points"]["review"])]
-        row = await api.engine.instance.store.point(execution["points"]["review"])
+        row = await api.engine.instance.store.queries.find_point(execution["points"]["review"])
         assert row is not None
         assert row.point.decisions[0].comment == body.get("reason", "")
         rest = {"approver": "john@example.com"} if "approver" in str(body) else None
@@ -325,7 +327,7 @@ async def test_variables_of_an_answer_are_set_in_python_too(tmp_path: Path) -> N
     async with served(tmp_path) as api:
         execution = await resting(api, flow(approval(next={"approved": "finish"}), end("${vars.approver}")))
         point = execution["points"]["review"]
-        await api.engine.answer(point, by="mia", approved=True, variables={"approver": "mia"})
+        await api.engine.answers.answer(point, by="mia", approved=True, variables={"approver": "mia"})
         assert await ended(api, execution["id"]) == "mia"
 
 
@@ -396,7 +398,7 @@ async def test_a_decision_whose_answer_was_lost_does_not_reach_the_next_pause(tm
         execution = await resting(api, flow(approval("one"), approval("two"), end("done")))
         path = f"/executions/{execution['id']}/resume"
         first = await api.post(path, {"approved": True}, key="k")
-        await api.engine.wait(execution["id"], "rest")
+        await api.engine.executions.wait(execution["id"], "rest")
         again = await api.post(path, {"approved": True}, key="k")
 
         assert (first.status, again.status) == (200, 200)
@@ -427,8 +429,8 @@ async def test_what_nothing_drives_is_answered_as_it_is_and_takes_the_act_later(
 async def test_what_waits_for_a_function_takes_an_act_at_once(tmp_path: Path) -> None:
     patient = ApiSettings(rate_limit=None, act_wait=3_600)
     async with served(tmp_path, settings=patient) as api:
-        await api.engine.register(flow(call("a", "nowhere")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(call("a", "nowhere")))
+        started = await api.engine.executions.start("flow")
         await until(api.engine, started.id, lambda head: bool(head.missing))
         paused = await api.post(f"/executions/{started.id}/pause")
         cancelled = await api.post(f"/executions/{started.id}/cancel")
@@ -465,7 +467,7 @@ async def test_who_waits_for_what_nothing_drives_is_answered_when_the_server_sto
 async def test_who_may_not_read_sees_no_data_of_what_they_act_on(tmp_path: Path) -> None:
     only_acts = "ben:operator/execution:cancel"
     async with served(tmp_path) as api:
-        await api.engine.register(flow(form(), end("done")))
+        await api.engine.workflows.register(flow(form(), end("done")))
         secret = {"secret": 1}
         started = await api.post(
             "/executions", {"workflow": "flow", "input": secret, "wait": "60s"}, as_="mia:operator"
@@ -485,7 +487,7 @@ async def test_who_may_not_read_sees_no_data_of_a_point_they_cancel(tmp_path: Pa
     only_acts = "ben:operator/execution:cancel"
     async with served(tmp_path) as api:
         asks = form(response={"secret": "${input.secret}"})
-        await api.engine.register(flow(asks, end("done")))
+        await api.engine.workflows.register(flow(asks, end("done")))
         first, second, third = [(await resting(api, given={"secret": 1}))["points"]["ask"] for _ in range(3)]
         cancelled = await api.post(f"/pause-points/{first}/cancel", as_=only_acts)
         answered = await api.post(f"/pause-points/{second}/answer", {"data": {"secret": 2}}, as_="mia:operator")
@@ -496,3 +498,51 @@ async def test_who_may_not_read_sees_no_data_of_a_point_they_cancel(tmp_path: Pa
     assert answered.status == 201
     assert (late.code, late.json["winner"]["by"], late.json["winner"]["answer"]) == ("already_answered", "mia", None)
     assert read.json["response"] == {"secret": 1}
+
+
+async def test_a_pause_is_given_an_end_and_loses_it(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.workflows.register(flow(form("ask"), end("done"), settings={"max_pause": "30d"}))
+        started = await api.engine.executions.start("flow", wait="rest")
+        path = f"/executions/{started.id}"
+        early = await api.post(f"{path}/resume", {"cron": "@daily"}, as_="mia:operator")
+        assert (early.status, early.json["code"]) == (409, "wrong_state")
+        paused = await api.post(f"{path}/pause", {"until_cron": "0 8 * * MON", "zone": "Europe/Berlin"})
+        assert paused.json["resume_at"] is not None
+        moved = await api.post(f"{path}/resume", {"cron": "@daily"}, as_="mia:operator")
+        assert moved.json["resume_at"].endswith("T00:00:00.000Z")
+        why = await api.get(f"{path}/why")
+        assert "goes on by itself" in why.json["summary"]
+        cleared = await api.delete(f"{path}/resume", as_="mia:operator")
+        assert (cleared.status, cleared.json["resume_at"], cleared.json["status"]) == (200, None, "paused")
+        assert [act for _, act, _ in await acts(api, started.id)] == [
+            "execution.pause",
+            "execution.schedule_resume",
+            "execution.schedule_resume",
+        ]
+
+
+@pytest.mark.parametrize(
+    ("act", "body", "code"),
+    [
+        ("pause", {"until": "2999-01-01T00:00:00Z"}, "beyond_max_pause"),
+        ("pause", {"until": "tomorrow"}, "invalid_body"),
+        ("pause", {"until": "2026-01-01T00:00:00"}, "invalid_body"),
+        ("pause", {"until": "2026-01-01T00:00:00Z", "until_cron": "@daily"}, "invalid_body"),
+        ("pause", {"until_cron": "0 0 30 2 *"}, "invalid_body"),
+        ("pause", {"until_cron": "@daily", "zone": "Europe/Bielefeld"}, "invalid_body"),
+        ("pause", {"zone": "Europe/Berlin"}, "invalid_body"),
+        ("resume", {"at": "2999-01-01T00:00:00Z"}, "beyond_max_pause"),
+        ("resume", {"cron": "@daily", "approved": True}, "invalid_body"),
+    ],
+)
+async def test_an_end_of_a_pause_that_cannot_be_is_refused(
+    tmp_path: Path, act: str, body: dict[str, object], code: str
+) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.workflows.register(flow(form("ask"), end("done"), settings={"max_pause": "30d"}))
+        started = await api.engine.executions.start("flow", wait="rest")
+        if act == "resume":
+            await api.post(f"/executions/{started.id}/pause")
+        refused = await api.post(f"/executions/{started.id}/{act}", body)
+        assert (refused.status, refused.json["code"]) == (422, code)

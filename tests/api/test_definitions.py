@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from layover.ports.access import AuditFilter
-from layover.ports.records import ExecutionFilter
+from layover.ports.view_records import ExecutionFilter
 from tests.api.harness import Answered, Api, served
 
 if TYPE_CHECKING:
@@ -84,8 +84,8 @@ async def test_a_dry_run_calls_and_keeps_nothing(tmp_path: Path) -> None:
     async with served(tmp_path, charge) as api:
         given = await played(api, paying, input={"amount": 3}, outputs={"pay": {"id": "ch_1"}})
         nothing = await played(api, paying, input={"amount": 3})
-        executions = await api.engine.instance.store.page(ExecutionFilter())
-        entries = await api.engine.instance.store.audit(AuditFilter())
+        executions = await api.engine.instance.store.queries.list_executions(ExecutionFilter())
+        entries = await api.engine.instance.store.audit.list_entries(AuditFilter())
 
     assert (given.status, given.json["status"]) == (200, "completed")
     assert given.json["output"] == {"paid": {"id": "ch_1"}}
@@ -117,7 +117,7 @@ async def test_a_dry_run_stands_still_where_an_answer_is_missing(tmp_path: Path)
     ("said", "outcome"),
     [(True, "approved"), (False, "refused"), ({"approved": True, "comment": "Fine", "data": {"a": 1}}, "approved")],
 )
-async def test_an_approval_is_decided_by_everybody_who_is_needed(tmp_path: Path, said: Any, outcome: str) -> None:
+async def test_a_dry_run_decides_an_approval_for_all_who_are_needed(tmp_path: Path, said: Any, outcome: str) -> None:
     review = {
         "id": "review",
         "type": "approval",
@@ -240,7 +240,7 @@ async def test_what_is_exported_can_be_imported(tmp_path: Path) -> None:
         first = await api.post("/workflows/import", all_.json)
         again = await api.post("/workflows/import", all_.json)
         listed = (await api.get("/workflows")).json["items"]
-        entries = await api.engine.instance.store.audit(AuditFilter(act="workflow.save"))
+        entries = await api.engine.instance.store.audit.list_entries(AuditFilter(act="workflow.save"))
 
     assert (all_.status, all_.json["format"]) == (200, "layover/1")
     assert [one["name"] for one in all_.json["workflows"]] == ["a", "b", "c"]

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from layover.api.differences import differences
+from layover.service.differences import differences
 
 
 def told(before: object, after: object) -> list[tuple[str, str]]:

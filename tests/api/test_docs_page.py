@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 import pytest
 import pytest_asyncio
-from playwright.async_api import async_playwright, expect
+from playwright.async_api import expect
 
 from layover.api.openapi import document_of
 from layover.api.routes import FAMILIES, ROUTES
 from tests.api.acting import resting
 from tests.api.harness import ADMIN_KEY, served
 from tests.runtime.harness import approval, flow
+from tests.servers.chromium import chromium, needs_chromium
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable
@@ -26,25 +25,7 @@ if TYPE_CHECKING:
 
     from tests.api.harness import Api
 
-_KNOWN: Final = ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-BROWSER: Final = os.environ.get("LAYOVER_TEST_BROWSER") or next(filter(None, map(shutil.which, _KNOWN)), None)
-OPTIONS: Final = (
-    "--no-sandbox",  # what it opens is ours
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-)
-
-pytestmark = [
-    pytest.mark.skipif(
-        BROWSER is None, reason="there is no Chromium here: install one, or name one by LAYOVER_TEST_BROWSER"
-    ),
-    pytest.mark.asyncio(loop_scope="module"),
-]
-
-expect.set_options(timeout=60_000)  # milliseconds: far more than it takes, on a machine that is busy with others too
+pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
 
 # Every operation of the document is a `details` with its name; what is inside is made when it is opened.
 _LISTEN = """
@@ -89,10 +70,8 @@ class Shown(NamedTuple):
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def browser() -> AsyncIterator[Browser]:
     """Open a browser for all tests here: what one of them does in it, the others do not see."""
-    async with async_playwright() as playwright:
-        opened = await playwright.chromium.launch(executable_path=BROWSER, args=[*OPTIONS])
+    async with chromium() as opened:
         yield opened
-        await opened.close()
 
 
 @asynccontextmanager
@@ -110,7 +89,7 @@ async def shown(browser: Browser, folder: Path, **wanted: Any) -> AsyncIterator[
         yield seen
 
 
-async def test_all_of_the_document_is_there_and_nobody_else_is_asked(browser: Browser, tmp_path: Path) -> None:
+async def test_all_of_the_document_is_there_and_no_other_server_is_asked(browser: Browser, tmp_path: Path) -> None:
     document = document_of(FAMILIES)
     async with shown(browser, tmp_path) as seen:
         await expect(seen.page.locator("section > details")).to_have_count(len(ROUTES))
@@ -156,7 +135,7 @@ async def test_who_has_a_key_is_known_and_gets_an_answer(browser: Browser, tmp_p
 
 async def test_what_is_done_can_be_done_from_an_example(browser: Browser, tmp_path: Path) -> None:
     async with shown(browser, tmp_path) as seen:
-        await seen.api.engine.register(flow(approval(), name="order"))
+        await seen.api.engine.workflows.register(flow(approval(), name="order"))
         await seen.fill_in_key()
         await seen.open("start_execution")
         operation = seen.page.locator("#start_execution")
@@ -266,6 +245,8 @@ async def test_all_text_can_be_read_in_the_light_and_in_the_dark(browser: Browse
     async with shown(browser, tmp_path, color_scheme="light") as seen:
         await expect(seen.page.locator("section > details")).to_have_count(len(ROUTES))
         await seen.open("start_execution")
+        # The browser tells the page of the opened call a moment later; only then does the page fill it.
+        await expect(seen.page.locator("#start_execution").get_by_role("button", name="Send")).to_be_visible()
         light = await seen.page.evaluate(_COLOURS, kinds)
         await seen.page.emulate_media(color_scheme="dark")
         dark = await seen.page.evaluate(_COLOURS, kinds)

@@ -77,7 +77,7 @@ async def test_after_too_many_guesses_no_credentials_are_checked(tmp_path: Path)
     assert (nobody.status, healthy.status) == (401, 200)
 
 
-async def test_one_key_that_is_not_valid_shuts_nobody_out_however_often_it_is_sent(tmp_path: Path) -> None:
+async def test_one_invalid_key_shuts_no_caller_out_however_often_it_is_sent(tmp_path: Path) -> None:
     async with served(tmp_path, settings=LIMITED) as api:
         old = [await guess(api, "an old key") for _ in range(10)]
         right = await api.get("/me")
@@ -86,7 +86,7 @@ async def test_one_key_that_is_not_valid_shuts_nobody_out_however_often_it_is_se
     assert right.status == 200
 
 
-async def test_behind_a_trusted_proxy_everybody_has_guesses_of_their_own(tmp_path: Path) -> None:
+async def test_behind_a_trusted_proxy_each_caller_has_guesses_of_their_own(tmp_path: Path) -> None:
     settings = replace(LIMITED, trusted_proxies=("127.0.0.1",))
     async with served(tmp_path, settings=settings) as api:
         guesses = [await guess(api, f"guess {number}", x_forwarded_for="198.51.100.1") for number in range(4)]
@@ -102,16 +102,16 @@ class Asked(Between):
 
     looked_up = 0
 
-    async def token(self, hash_: bytes) -> Any:
+    async def queries_find_token(self, hash_: bytes) -> Any:
         self.looked_up += 1
-        return await self.store.token(hash_)
+        return await self.store.queries.find_token(hash_)
 
 
 async def test_tokens_of_callbacks_are_guessed_no_faster(tmp_path: Path) -> None:
     work, store = Held(), Asked(tmp_path)
     async with engine_on(store, work) as engine, listening(engine, settings=LIMITED) as api:
-        await engine.register(flow(callback(), end(1)))
-        await engine.start("flow")
+        await engine.workflows.register(flow(callback(), end(1)))
+        await engine.executions.start("flow")
         token = str((await work.begun()).given["token"])
         guesses = [(await api.post(f"/callbacks/{n * 43}", as_="")).status for n in "ABCDE"]
         looked_up = store.looked_up

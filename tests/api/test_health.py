@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.usefixtures("each_database")
 
 
-async def test_a_server_that_lives_says_so_to_anybody(tmp_path: Path) -> None:
+async def test_a_live_server_says_so_to_every_caller(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         answered = await api.get("/healthz", as_="")
 
@@ -56,9 +56,9 @@ async def test_a_server_whose_engine_has_stopped_is_not_ready(tmp_path: Path) ->
 
 async def test_numbers_are_given_on_this_machine_and_to_those_who_may_read(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register("name: ask\nnodes: [{id: a, type: form, schema: {type: object}}]")
+        await api.engine.workflows.register("name: ask\nnodes: [{id: a, type: form, schema: {type: object}}]")
         for _ in range(3):
-            await api.engine.start("ask", wait="rest")
+            await api.engine.executions.start("ask", wait="rest")
         here = await api.get("/metrics", as_="")
         passed_on = await api.get("/metrics", as_="", headers={"x-forwarded-for": "10.1.2.3"})
         reader = await api.get("/metrics", as_="viewer", headers={"x-forwarded-for": "10.1.2.3"})
@@ -82,12 +82,12 @@ async def test_numbers_are_given_on_this_machine_and_to_those_who_may_read(tmp_p
 
 async def test_what_people_do_shows_in_the_numbers(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register("name: ask\nnodes: [{id: a, type: form, schema: {type: object}}]")
-        execution = await api.engine.start("ask", wait="rest")
-        (point,) = await api.engine.points(execution.id)
+        await api.engine.workflows.register("name: ask\nnodes: [{id: a, type: form, schema: {type: object}}]")
+        execution = await api.engine.executions.start("ask", wait="rest")
+        (point,) = await api.engine.points.list(execution.id)
         await api.post(f"/pause-points/{point.point.id}/answer", {"data": 1})
         await api.post(f"/pause-points/{point.point.id}/answer", {"data": {}})
-        await api.engine.wait(execution.id)
+        await api.engine.executions.wait(execution.id)
         await api.get("/healthz", as_="")
         answered = await api.get("/metrics")
 
@@ -97,8 +97,8 @@ async def test_what_people_do_shows_in_the_numbers(tmp_path: Path) -> None:
     assert numbers["workflow_executions_resume_errors_total"] == "1.0"
     assert numbers["workflow_executions_pause_duration_seconds_count"] == "1.0"
     assert numbers["layover_resume_latency_seconds_count"] == "1.0"
-    assert numbers["layover_executions_started_total"] == "1.0"
-    assert numbers['layover_executions_closed_total{status="completed"}'] == "1.0"
+    assert numbers['layover_executions_started_total{workflow="ask"}'] == "1.0"
+    assert numbers['layover_executions_closed_total{workflow="ask",status="completed",outcome="executed"}'] == "1.0"
     route = 'method="POST",route="/api/v1/pause-points/{id}/answer"'
-    assert numbers[f'layover_http_request_duration_seconds_count{{{route},status="201"}}'] == "1.0"
-    assert numbers[f'layover_http_request_duration_seconds_count{{{route},status="422"}}'] == "1.0"
+    assert numbers[f'layover_http_request_duration_seconds_count{{{route},status="2xx"}}'] == "1.0"
+    assert numbers[f'layover_http_request_duration_seconds_count{{{route},status="4xx"}}'] == "1.0"

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.api.access.config import access_settings
 from layover.api.hosts import KnownHosts
 from layover.api.routes import ROUTES
 from tests.api.harness import UNLIMITED, listening, served
@@ -82,8 +81,3 @@ async def test_a_host_is_given_once(tmp_path: Path) -> None:
         writer.close()
 
     assert answer.startswith(b"HTTP/1.1 400")
-
-
-def test_the_environment_names_hosts() -> None:
-    settings = access_settings({"LAYOVER_HOSTS": "api.example.org, *.example.net"}).api_settings()
-    assert settings.hosts == ("api.example.org", "*.example.net")

@@ -10,12 +10,12 @@ import msgspec
 import pytest
 
 from layover.api.problems import Refusal
-from layover.api.request import Reply
-from layover.api.resources.shared import Body, Resource
+from layover.api.request import Response
 from layover.api.routes import ROUTES
 from layover.api.routing import Routes
+from layover.errors import WrongState
+from layover.model.shared import Body, Resource
 from layover.ports.errors import StoreError
-from layover.runtime.errors import WrongState
 from tests.api.harness import UNLIMITED, listening
 from tests.runtime.harness import Between, engine_at, engine_on
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.api.request import Request
-    from layover.runtime.engine import Engine
+    from layover.runtime.runtime import Runtime
     from tests.api.harness import Api
 
 each_database = pytest.mark.usefixtures("each_database")
@@ -60,7 +60,7 @@ class Deeds:
         text(self.do)
         self.routes = routes.routes
 
-    async def do(self, call: Request[Asked, Any]) -> Reply:  # noqa: ARG002 - nothing is asked
+    async def do(self, call: Request[Asked, Any]) -> Response:  # noqa: ARG002 - nothing is asked
         """Do it."""
         self.begun.set()
         if self.held is not None:
@@ -68,16 +68,16 @@ class Deeds:
         self.times += 1
         if self.on_deed is not None:
             self.on_deed()
-        return Reply(Done(times=self.times), 201)
+        return Response(Done(times=self.times), 201)
 
-    async def remove(self, call: Request[Asked, Any]) -> Reply:
+    async def remove(self, call: Request[Asked, Any]) -> Response:
         """Remove it."""
         await self.do(call)
-        return Reply(status=204)
+        return Response(status=204)
 
 
 @asynccontextmanager
-async def doing(engine: Engine, deeds: Deeds, **made_with: Any) -> AsyncIterator[Api]:
+async def doing(engine: Runtime, deeds: Deeds, **made_with: Any) -> AsyncIterator[Api]:
     async with listening(engine, routes=[*ROUTES, *deeds.routes], **made_with) as api:
         yield api
 
@@ -278,9 +278,9 @@ async def test_the_longest_key_is_taken(tmp_path: Path) -> None:
 class Unowned(Between):
     """A store whose replies were kept by a release that did not note whose they are."""
 
-    async def end_reply(self, reply: Any) -> None:
+    async def idempotency_finish(self, reply: Any) -> None:
         body = msgspec.msgpack.encode(msgspec.msgpack.decode(reply.body)[:3])
-        await self.store.end_reply(msgspec.structs.replace(reply, body=body))
+        await self.store.idempotency.finish(msgspec.structs.replace(reply, body=body))
 
 
 class Dying(Between):
@@ -291,11 +291,11 @@ class Dying(Between):
         self.is_dying = True
         self.error: StoreError | None = None
 
-    async def end_reply(self, reply: Any) -> None:
+    async def idempotency_finish(self, reply: Any) -> None:
         if self.error is not None:
             raise self.error
         if not self.is_dying:
-            await self.store.end_reply(reply)
+            await self.store.idempotency.finish(reply)
 
 
 @each_database

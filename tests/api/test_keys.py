@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover.api.access.keys import hash_of
-from layover.api.permissions import PERMISSIONS
 from layover.ports.access import AuditFilter
+from layover.service.api_keys import hash_of
+from layover.service.permissions import PERMISSIONS
 from tests.api.harness import served
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ async def test_a_key_is_shown_once_and_works(tmp_path: Path) -> None:
         made = await api.post("/keys", {**ASKED, "scopes": ["execution:read"]})
         shown = await me(api, made.json["key"])
         listed = (await api.get("/keys")).json
-        kept = await api.engine.instance.store.key(hash_of(made.json["key"]))
+        kept = await api.engine.instance.store.api_keys.find_by_hash(hash_of(made.json["key"]))
         [act] = await acts(api)
 
     assert made.status == 201
@@ -70,7 +70,7 @@ async def test_a_key_is_shown_once_and_works(tmp_path: Path) -> None:
 async def test_a_key_may_end_by_itself(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         made = await api.post("/keys", {**ASKED, "expires_in": "90d"})
-        row = await api.engine.instance.store.key(hash_of(made.json["key"]))
+        row = await api.engine.instance.store.api_keys.find_by_hash(hash_of(made.json["key"]))
 
     assert row is not None
     assert row.expires_at == row.created_at + 90 * 86_400_000
@@ -104,7 +104,7 @@ async def test_a_key_that_cannot_be_made_is_not(tmp_path: Path, field: str, valu
     assert listed["items"] == []
 
 
-async def test_nobody_gives_more_than_they_have(tmp_path: Path) -> None:
+async def test_a_user_cannot_grant_more_than_they_have(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         made = await api.post("/keys", {**ASKED, "user": "maker", "roles": ["admin"], "scopes": ["admin"]})
         headers = {"x-api-key": made.json["key"]}
@@ -134,7 +134,7 @@ async def test_only_an_admin_makes_keys(tmp_path: Path, role: str) -> None:
     assert {(one.status, one.code) for one in answered} == {(403, "forbidden")}
 
 
-async def test_a_key_that_is_ended_lets_nobody_in_from_then_on(tmp_path: Path) -> None:
+async def test_a_deleted_key_is_refused_from_then_on(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         made = await api.post("/keys", ASKED)
         before = await me(api, made.json["key"])
@@ -279,6 +279,6 @@ async def test_what_did_not_happen_is_not_told(tmp_path: Path) -> None:
         await api.delete(f"/keys/{NOWHERE}")
         await api.post("/keys", {**ASKED, "scopes": ["everything"]})
         await api.post("/keys", ASKED, as_="viewer")
-        rows = await api.engine.instance.store.audit(AuditFilter())
+        rows = await api.engine.instance.store.audit.list_entries(AuditFilter())
 
     assert [row.user for row in rows] == ["tests"]

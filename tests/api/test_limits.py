@@ -185,10 +185,10 @@ async def test_callbacks_are_counted_by_their_tokens_and_not_by_the_machine_that
     async with engine_at(tmp_path, work) as engine, listening(engine, settings=settings) as api:
         limiter = api.services.limiter
         assert isinstance(limiter, LocalLimiter)
-        await engine.register(flow(callback(heartbeat="1h"), end(1)))
+        await engine.workflows.register(flow(callback(heartbeat="1h"), end(1)))
         tokens = []
         for _ in range(3):
-            await engine.start("flow")
+            await engine.executions.start("flow")
             tokens.append(str((await work.begun()).given["token"]))
         beats = [(await api.post(f"/callbacks/{token}/heartbeat", as_="")).status for token in tokens * 2]
         refused = await api.post(f"/callbacks/{tokens[0]}", as_="")
@@ -232,13 +232,22 @@ async def test_the_body_of_a_callback_with_an_unknown_token_is_never_read(tmp_pa
     assert status == 404
 
 
+async def test_the_body_of_a_delivery_for_no_webhook_is_never_read(tmp_path: Path) -> None:
+    taken = [route.path for route in ROUTES if route.body is not None and route.open == "anybody"]
+    async with engine_at(tmp_path) as engine:
+        status = await unread(application(engine), "POST", "/hooks/order/paid")
+
+    assert taken == ["/hooks/{workflow}/{name}"], "who sends a delivery is known by what is in it"
+    assert status == 404
+
+
 async def test_the_body_of_a_caller_who_is_not_known_or_may_not_is_never_read(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine, listening(engine) as api:
         without_permission = (b"x-api-key", (await api.key_of("nothing")).encode())
         guessed = (b"x-api-key", b"lay_" + b"A" * 43)
         app = application(engine, settings=UNLIMITED)
         for route in ROUTES:
-            if route.body is not None and route.open != "token":
+            if route.body is not None and route.open not in ("anybody", "token"):
                 assert await unread(app, route.method, route.path) == 401
                 assert await unread(app, route.method, route.path, guessed) == 401
                 assert await unread(app, route.method, route.path, without_permission) == 403

@@ -29,11 +29,11 @@ async def test_clients_of_every_kind_are_told_the_truth(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("each_database")
-async def test_those_who_read_are_told_everything_whoever_else_does_not(tmp_path: Path) -> None:
+async def test_readers_get_every_event_although_others_do_not_read(tmp_path: Path) -> None:
     told: list[str] = []
     plot = Plot(executions=2, readers=8, stalled=2, rounds=10, text=300_000)
     async with served(tmp_path, settings=ApiSettings(rate_limit=None, stalled_after=0.5)) as api:
-        await api.engine.register(CHATTY)
+        await api.engine.workflows.register(CHATTY)
         seen = await Following(api.url, await api.key_of("operator"), plot, told.append).play()
 
     assert not seen.problems, "\n".join([*told, *seen.problems])

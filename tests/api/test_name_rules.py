@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover.api.name_rules import fault_in_name
+from layover.model.name_rules import fault_in_name
 from tests.api.harness import served
 
 if TYPE_CHECKING:

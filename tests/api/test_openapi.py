@@ -19,10 +19,10 @@ from layover.api.endpoint import SECURITY_HEADERS
 from layover.api.openapi import document_of
 from layover.api.openapi_examples import DEFINITION, EXAMPLES, examples_of
 from layover.api.problems import STATUS
-from layover.api.resources.executions import Execution, StartBody
-from layover.api.resources.shared import Body, Page
 from layover.api.routes import FAMILIES, ROUTES
 from layover.core.definitions import check
+from layover.model.executions import Execution, StartBody
+from layover.model.shared import Body, Page
 from tests.api.contract import route_of
 from tests.api.harness import Answered, Api, served
 
@@ -258,7 +258,7 @@ async def fetched(api: Api, path: str, **headers: str) -> Answered:
         return Answered(response.status, await response.read(), found)
 
 
-async def test_the_document_is_shown_on_the_machine_itself_and_to_whoever_has_a_key(tmp_path: Path) -> None:
+async def test_the_document_is_shown_on_the_machine_itself_and_to_callers_with_a_key(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         here = await fetched(api, "/openapi.json")
         passed_on = await fetched(api, "/openapi.json", **{"x-forwarded-for": "203.0.113.7"})

@@ -8,13 +8,13 @@ import pytest
 import pytest_asyncio
 from msgspec.structs import replace
 
-from layover.api.access.keys import hash_of, new_key, prefix_of
-from layover.api.permissions import PERMISSIONS
 from layover.api.routes import ROUTES
 from layover.bootstrap import open_store
 from layover.ports.access import Key
-from layover.ports.records import AuditEntry
+from layover.ports.records import AuditRow
 from layover.runtime.ids import new_id
+from layover.service.api_keys import hash_of, new_key, prefix_of
+from layover.service.permissions import PERMISSIONS
 from tests.api.codes.registry import asked
 from tests.api.harness import listening
 from tests.runtime.harness import engine_on
@@ -31,21 +31,25 @@ TABLE: Final = """
                         here there gardener viewer approver operator admin
 start_execution         -    -     -        -      -        yes      yes
 list_executions         -    -     -        yes    yes      yes      yes
+count_executions        -    -     -        yes    yes      yes      yes
 list_paused_executions  -    -     -        yes    yes      yes      yes
 get_execution           -    -     -        yes    yes      yes      yes
 list_history            -    -     -        yes    yes      yes      yes
 list_nodes              -    -     -        yes    yes      yes      yes
 list_legs               -    -     -        yes    yes      yes      yes
+list_logs               -    -     -        -      -        yes      yes
 get_graph               -    -     -        yes    yes      yes      yes
 get_why                 -    -     -        yes    yes      yes      yes
 pause_execution         -    -     -        -      -        yes      yes
 resume_execution        -    -     -        -      -        yes      yes
+clear_resume            -    -     -        -      -        yes      yes
 cancel_execution        -    -     -        -      -        yes      yes
 retry_execution         -    -     -        -      -        yes      yes
 rewind_execution        -    -     -        -      -        yes      yes
 stream                  -    -     -        yes    yes      yes      yes
 list_pause_points       -    -     -        yes    yes      yes      yes
 get_pause_point         -    -     -        yes    yes      yes      yes
+get_pause_point_at      -    -     -        yes    yes      yes      yes
 answer_pause_point      -    -     -        -      yes      yes      yes
 cancel_pause_point      -    -     -        -      -        yes      yes
 list_approvals          -    -     -        yes    yes      yes      yes
@@ -72,6 +76,19 @@ activate_workflow       -    -     -        -      -        -        yes
 deactivate_workflow     -    -     -        -      -        -        yes
 pause_workflow          -    -     -        -      -        -        yes
 resume_workflow         -    -     -        -      -        -        yes
+list_triggers           -    -     -        yes    yes      yes      yes
+get_trigger             -    -     -        yes    yes      yes      yes
+list_trigger_inputs     -    -     -        yes    yes      yes      yes
+trigger_history         -    -     -        yes    yes      yes      yes
+next_occurrences        -    -     -        yes    yes      yes      yes
+why_trigger             -    -     -        yes    yes      yes      yes
+pause_trigger           -    -     -        -      -        -        yes
+resume_trigger          -    -     -        -      -        -        yes
+fire_trigger            -    -     -        -      -        yes      yes
+backfill_trigger        -    -     -        -      -        -        yes
+replay_input            -    -     -        -      -        -        yes
+discard_input           -    -     -        -      -        -        yes
+take_delivery           yes  yes   yes      yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes
@@ -81,6 +98,7 @@ add_key                 -    -     -        -      -        -        yes
 list_keys               -    -     -        -      -        -        yes
 end_key                 -    -     -        -      -        -        yes
 rotate_key              -    -     -        -      -        -        yes
+list_secrets            -    -     -        -      -        -        yes
 audit                   -    -     -        -      -        -        yes
 healthz                 yes  yes   yes      yes    yes      yes      yes
 readyz                  yes  yes   yes      yes    yes      yes      yes
@@ -137,8 +155,8 @@ async def made(api: Api, **fields: Any) -> str:
         created_at=now,
     )
     row = replace(admin, **times, **fields)
-    entry = AuditEntry(id=new_id(now), at=now, user="tests", act="key.add", target=row.id)
-    await api.engine.instance.store.add_key(row, entry)
+    entry = AuditRow(id=new_id(now), at=now, user="tests", act="key.add", target=row.id)
+    await api.engine.instance.store.api_keys.add(row, entry)
     return key
 
 
@@ -149,7 +167,7 @@ def test_the_table_has_every_route_and_no_other() -> None:
 
 @IN_ONE_LOOP
 @BY_NAME
-async def test_a_route_lets_in_who_may_and_nobody_else(api: Api, route: Route) -> None:
+async def test_a_route_admits_only_callers_with_its_permission(api: Api, route: Route) -> None:
     found: dict[str, str] = {}
     for who in WHO:
         is_nobody = who in ("here", "there")
@@ -200,7 +218,7 @@ async def test_a_key_whose_time_is_over_opens_nothing(api: Api, route: Route) ->
 
 @IN_ONE_LOOP
 @BY_NAME
-async def test_whoever_shows_something_else_is_nobody(api: Api, route: Route) -> None:
+async def test_a_caller_with_another_kind_of_credential_is_unknown(api: Api, route: Route) -> None:
     for shown in ("Bearer a guess", f"Bearer lay_{'x' * 43}", "Bearer ", "Basic YTpi"):
         answered = await asks(api, route, headers={"authorization": shown})
         assert is_let_in(answered) == (route.open in ("anybody", "token")), (shown, answered)

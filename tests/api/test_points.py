@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from functools import partial
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotations
-from layover.ports.records import Head, PointFilter
+from layover.ports.view_records import PointFilter
 from tests.api.acting import acts, ended, points_of, resting, served_forgetfully
 from tests.api.harness import listening, served
 from tests.runtime.harness import (
@@ -28,6 +28,9 @@ from tests.runtime.harness import (
     until,
     until_status,
 )
+
+if TYPE_CHECKING:
+    from layover.ports.records import Head
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -109,7 +112,7 @@ async def test_a_key_belongs_to_its_caller(tmp_path: Path) -> None:
 
 async def test_of_two_at_once_one_wins_and_the_other_learns_who(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(ASK)
+        await api.engine.workflows.register(ASK)
         for _ in range(20):
             execution = await resting(api)
             path = f"/pause-points/{execution['points']['ask']}/answer"
@@ -204,7 +207,7 @@ async def test_an_answer_after_the_deadline_is_too_late(tmp_path: Path) -> None:
 async def test_an_answer_to_what_was_cancelled_comes_too_late(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, ASK)
-        await api.engine.cancel(execution["id"])
+        await api.engine.control.cancel(execution["id"])
         refused = await api.post(f"/pause-points/{execution['points']['ask']}/answer", {"data": {"size": "L"}})
 
     assert (refused.status, refused.code) == (409, "point_closed")
@@ -219,8 +222,8 @@ async def test_answers_wait_in_line_while_something_runs(tmp_path: Path) -> None
         "branches": [*branches, {"id": "c", "body": [call("slow")]}],
     }
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(both, end("${nodes.both}")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(both, end("${nodes.both}")))
+        started = await api.engine.executions.start("flow")
         slow = await work.begun()
         points = await points_of(api, started.id)
         first = await api.post(f"/pause-points/{points['two:both.b']}/answer", {"data": 2})
@@ -292,7 +295,7 @@ async def test_points_are_listed_by_what_they_are(tmp_path: Path) -> None:
         one = await resting(api, flow(form(), name="one"))
         two = await resting(api, flow(approval(), name="two"))
         three = await resting(api, flow(delay(), name="three"))
-        await api.engine.cancel(three["id"])
+        await api.engine.control.cancel(three["id"])
 
         async def listed(query: str) -> list[str]:
             answered = await api.get(f"/pause-points{query}", as_="viewer")
@@ -367,8 +370,8 @@ async def test_the_inbox_has_what_the_core_would_let_one_answer(tmp_path: Path) 
     ]
     branches = [{"id": f"b{index}", "body": [node]} for index, node in enumerate(nodes)]
     async with served(tmp_path) as api:
-        await api.engine.register(flow({"id": "all", "type": "parallel", "branches": branches}))
-        await api.engine.start("flow", wait="rest")
+        await api.engine.workflows.register(flow({"id": "all", "type": "parallel", "branches": branches}))
+        await api.engine.executions.start("flow", wait="rest")
 
         async def inbox(as_: str, query: str = "") -> set[str]:
             answered = await api.get(f"/pause-points?for=me{query}", as_=as_)
@@ -401,8 +404,8 @@ async def test_a_function_that_asks_is_answered_like_a_form(tmp_path: Path) -> N
         return await context.ask("size", dict)
 
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(call("charge"), end("${nodes.charge}")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(call("charge"), end("${nodes.charge}")))
+        started = await api.engine.executions.start("flow")
         await until_status(api.engine, started.id, "paused")
         (item,) = (await api.get("/pause-points")).json["items"]
         assert item["context_id"] == "charge/size"
@@ -421,10 +424,10 @@ async def test_a_timer_that_fired_is_completed_and_a_missed_deadline_expired(tmp
     clock = HandWound()
     asked = form(deadline="1h", on_deadline="continue")
     async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
-        await engine.register(flow(delay(duration="1h"), asked, form("last")))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(delay(duration="1h"), asked, form("last")))
+        started = await engine.executions.start("flow", wait="rest")
         for _ in range(2):
-            seen = (await engine.get(started.id)).last_seq
+            seen = (await engine.queries.get(started.id)).last_seq
             clock.skip(engine, HOUR)
             await until(engine, started.id, partial(_has_moved_on, seen))
         path = f"/pause-points?execution_id={started.id}"
@@ -440,5 +443,5 @@ async def test_a_timer_that_fired_is_completed_and_a_missed_deadline_expired(tmp
         assert await listed("expired", "open") == [missed, waiting]
         assert await listed("completed", "open") == [fired, waiting]
         assert await listed("completed", "expired") == [fired, missed]
-        stored = await engine.instance.store.points(PointFilter(execution_id=started.id))
+        stored = await engine.instance.store.queries.list_points(PointFilter(execution_id=started.id))
         assert [row.status for row in stored] == ["expired", "expired", "open"]

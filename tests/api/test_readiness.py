@@ -33,7 +33,7 @@ def failed(answered: Answered) -> dict[str, str]:
 class ReadOnly(Between):
     """A database that lets nobody write."""
 
-    async def lock(self, *_asked: Any) -> bool:
+    async def locks_acquire(self, *_asked: Any) -> bool:
         raise StoreUnavailable("The disk of db.internal is full.", code="full")
 
 
@@ -70,11 +70,11 @@ class Unclaimable(Between):
         self.error: Exception | None = None
         self.asked: asyncio.Queue[Exception | None] = asyncio.Queue()
 
-    async def claim(self, claim: Claim) -> Claims:
+    async def claims_claim(self, claim: Claim) -> Claims:
         self.asked.put_nowait(self.error)
         if self.error is not None:
             raise self.error
-        return await self.store.claim(claim)
+        return await self.store.claims.claim(claim)
 
     async def has_answered(self, error: Exception | None) -> None:
         """Return when a claim has ended so: the next one is made."""
@@ -119,14 +119,14 @@ async def test_threads_that_are_held_by_calls_that_were_given_up(tmp_path: Path)
 
     async def abandon(count: int) -> None:
         """Give up a call whose function stays inside its thread."""
-        started = await engine.start("flow")
+        started = await engine.executions.start("flow")
         await asyncio.to_thread(entered.acquire)
-        await engine.cancel(started.id)
+        await engine.control.cancel(started.id)
         while engine.instance.node_runner.threads.abandoned != count:
             await asyncio.to_thread(bool)
 
     async with engine_at(tmp_path, work, threads=2, abandoned_threads=0) as engine, listening(engine) as api:
-        await engine.register(flow(call("a")))
+        await engine.workflows.register(flow(call("a")))
         try:
             await abandon(1)
             some = await api.get("/readyz", as_="")

@@ -12,8 +12,8 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from layover.api.cursors import cursor_of
-from layover.runtime.operations.executions import Options
+from layover.runtime.operations.start_options import Options
+from layover.service.cursors import cursor_of
 from tests.api.harness import UNLIMITED, listening, served
 from tests.runtime.harness import (
     HandWound,
@@ -60,9 +60,11 @@ async def listed(api: Api, **asked: object) -> list[str]:
 
 async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        version = await api.engine.register(flow(approval(response={"see": "you"}), end(1), variables={"n": 1}))
+        version = await api.engine.workflows.register(
+            flow(approval(response={"see": "you"}), end(1), variables={"n": 1})
+        )
         options = Options(tags=("x",), priority=3, correlation_id="c-1", user="ann", trigger={"hook": 1})
-        started = await api.engine.start("flow", {"a": 1}, wait="rest", options=options)
+        started = await api.engine.executions.start("flow", {"a": 1}, wait="rest", options=options)
         answered = await api.get(f"/executions/{started.id}", as_="viewer")
 
     assert answered.status == 200
@@ -95,6 +97,7 @@ async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(t
         "duration_ms": None,
         "paused_reason": "`review` waits for a decision by anybody.",
         "paused_node": "review",
+        "resume_at": None,
         "next_nodes": ["finish"],
         "resume_count": 0,
         "last_resumed_at": None,
@@ -108,14 +111,14 @@ async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(t
 
 async def test_an_execution_that_has_ended_tells_how(tmp_path: Path) -> None:
     async with served(tmp_path, Scripted(Refused("no"))) as api:
-        await api.engine.register(flow(call("a")))
-        failed = await api.engine.start("flow", wait="end")
+        await api.engine.workflows.register(flow(call("a")))
+        failed = await api.engine.executions.start("flow", wait="end")
         found = (await api.get(f"/executions/{failed.id}")).json
         summary = (await api.get("/executions")).json["items"][0]
 
     assert (found["status"], found["next_nodes"], found["waiting_on"]) == ("failed", [], [])
     assert found["error"]["message"] == "no"
-    assert found["duration_ms"] == failed.finished_at - failed.started_at  # type: ignore[operator]  # it ended
+    assert found["duration_ms"] == failed.duration_ms
     assert (summary["id"], summary["status"], summary["version"]) == (failed.id, "failed", 1)
     assert summary["error"]["code"] == found["error"]["code"]
 
@@ -123,8 +126,8 @@ async def test_an_execution_that_has_ended_tells_how(tmp_path: Path) -> None:
 async def test_who_drives_is_told(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(call("a")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(call("a")))
+        started = await api.engine.executions.start("flow")
         begun = await work.begun()
         lease = (await api.get(f"/executions/{started.id}")).json["lease"]
         begun.returns()
@@ -152,14 +155,14 @@ async def test_what_is_not_there_cannot_be_read(tmp_path: Path, what: str) -> No
 async def test_lists_are_narrowed_down_and_go_on_where_they_stopped(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
-        await engine.register(flow(end(1)))
-        await engine.register(flow(delay(), name="naps"))
+        await engine.workflows.register(flow(end(1)))
+        await engine.workflows.register(flow(delay(), name="naps"))
         started: list[str] = []
         for n in range(6):
             clock.now += 1_000
             engine.instance.clock.set(clock.now)
             options = Options(tags=("even",) if n % 2 == 0 else ())
-            one = await engine.start("flow" if n < 4 else "naps", {"n": n}, wait="rest", options=options)
+            one = await engine.executions.start("flow" if n < 4 else "naps", {"n": n}, wait="rest", options=options)
             started.insert(0, one.id)
         first = await api.get("/executions?limit=4")
         assert await listed(api) == started
@@ -177,16 +180,16 @@ async def test_lists_are_narrowed_down_and_go_on_where_they_stopped(tmp_path: Pa
     assert ids(first) == started[:4]
     assert set(first.json["items"][0]) == {
         *("id", "workflow", "version", "status", "outcome", "error", "tags", "priority", "correlation_id"),
-        *("parent_id", "created_at", "finished_at", "last_seq"),
+        *("parent_id", "paused_at", "created_at", "finished_at", "last_seq"),
     }
 
 
 async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(form(), name="inner"))
-        await api.engine.register(flow(child("a", "inner")))
-        parent = await api.engine.start("flow", wait="rest")
-        (point,) = await api.engine.points(parent.id)
+        await api.engine.workflows.register(flow(form(), name="inner"))
+        await api.engine.workflows.register(flow(child("a", "inner")))
+        parent = await api.engine.executions.start("flow", wait="rest")
+        (point,) = await api.engine.points.list(parent.id)
         await until_child(api.engine, point.point.child, "paused")
         assert await listed(api, parent_id=parent.id) == [point.point.child]
         assert await listed(api, parent_id=point.point.child) == []
@@ -225,16 +228,16 @@ async def test_a_question_that_makes_no_sense_is_refused(tmp_path: Path, query: 
 async def test_what_is_paused_is_listed_the_longest_first(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
-        await engine.register(flow(form()))
-        await engine.register(flow(delay(), name="naps"))
+        await engine.workflows.register(flow(form()))
+        await engine.workflows.register(flow(delay(), name="naps"))
         started = []
         for workflow in ("naps", "flow", "naps", "flow"):
             clock.now += 1_000
             engine.instance.clock.set(clock.now)
-            started.append((await engine.start(workflow, wait="rest")).id)
+            started.append((await engine.executions.start(workflow, wait="rest")).id)
         clock.now += 1_000
         engine.instance.clock.set(clock.now)
-        await engine.pause(started[0], "stock-taking")
+        await engine.control.pause(started[0], "stock-taking")
         await until_status(engine, started[0], "paused")
         whole = (await api.get("/executions/paused", as_="viewer")).json
         one = (await api.get("/executions/paused?limit=1")).json
@@ -258,9 +261,9 @@ async def test_what_is_paused_is_listed_the_longest_first(tmp_path: Path) -> Non
 
 async def test_no_more_than_a_hundred_are_given_at_once(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(form()))
+        await api.engine.workflows.register(flow(form()))
         for _ in range(101):
-            await api.engine.start("flow", wait="rest")
+            await api.engine.executions.start("flow", wait="rest")
         by_default = (await api.get("/executions/paused")).json
         clamped = (await api.get("/executions/paused?limit=101")).json
         page = (await api.get("/executions?limit=101")).json
@@ -271,11 +274,13 @@ async def test_no_more_than_a_hundred_are_given_at_once(tmp_path: Path) -> None:
 
 async def test_a_history_is_read_in_parts_without_gaps(tmp_path: Path) -> None:
     async with served(tmp_path, Scripted(1)) as api:
-        await api.engine.register(flow(call("a", input={"x": 1}), approval(deadline="1h", on_deadline="fail"), end(1)))
-        started = await api.engine.start("flow", wait="rest")
-        (row,) = await api.engine.points(started.id)
-        await api.engine.answer(row.point.id, approved=True, by="ann", comment="fine")
-        done = await api.engine.wait(started.id)
+        await api.engine.workflows.register(
+            flow(call("a", input={"x": 1}), approval(deadline="1h", on_deadline="fail"), end(1))
+        )
+        started = await api.engine.executions.start("flow", wait="rest")
+        (row,) = await api.engine.points.list(started.id)
+        await api.engine.answers.answer(row.point.id, approved=True, by="ann", comment="fine")
+        done = await api.engine.executions.wait(started.id)
         path = f"/executions/{started.id}/history"
         found: list[dict[str, Any]] = []
         page = (await api.get(f"{path}?limit=3", as_="viewer")).json
@@ -306,8 +311,10 @@ async def test_a_history_is_read_in_parts_without_gaps(tmp_path: Path) -> None:
 
 async def test_nodes_tell_of_their_attempts(tmp_path: Path) -> None:
     async with served(tmp_path, Scripted(Refused("once"), {"n": 1})) as api:
-        await api.engine.register(flow(call("a", input={"x": 1}, retry={"max_attempts": 2, "delay": "1ms"}), end(1)))
-        done = await api.engine.start("flow", wait="end")
+        await api.engine.workflows.register(
+            flow(call("a", input={"x": 1}, retry={"max_attempts": 2, "delay": "1ms"}), end(1))
+        )
+        done = await api.engine.executions.start("flow", wait="end")
         first, last = (await api.get(f"/executions/{done.id}/nodes", as_="viewer")).json["items"]
 
     assert (first["context_id"], first["node"], first["type"], first["status"]) == ("a", "a", "work", "completed")
@@ -323,12 +330,12 @@ async def test_nodes_tell_of_their_attempts(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what", ["nodes", "legs"])
 async def test_nodes_and_legs_come_in_pages(tmp_path: Path, what: str) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(form("first"), form("second"), form("third"), end(1)))
-        started = await api.engine.start("flow", wait="rest")
+        await api.engine.workflows.register(flow(form("first"), form("second"), form("third"), end(1)))
+        started = await api.engine.executions.start("flow", wait="rest")
         for _ in range(3):
-            (row,) = await api.engine.points(started.id)
-            await api.engine.answer(row.point.id, {}, by="ann")
-            await api.engine.wait(started.id, "rest")
+            (row,) = await api.engine.points.list(started.id)
+            await api.engine.answers.answer(row.point.id, {}, by="ann")
+            await api.engine.executions.wait(started.id, "rest")
         path = f"/executions/{started.id}/{what}"
         whole = (await api.get(path, as_="viewer")).json
         page = (await api.get(f"{path}?limit=3")).json
@@ -351,8 +358,8 @@ async def test_a_page_has_so_many_bytes(tmp_path: Path, what: str) -> None:
         {"id": f"n{number}", "type": "compute", "output": "x" * 1_000} for number in range(6)
     ]
     async with served(tmp_path, settings=replace(UNLIMITED, page_bytes=2_500)) as api:
-        await api.engine.register(flow(*outputs))
-        done = await api.engine.start("flow", wait="end")
+        await api.engine.workflows.register(flow(*outputs))
+        done = await api.engine.executions.start("flow", wait="end")
         found: list[dict[str, Any]] = []
         sizes, after = [], ""
         while True:
@@ -373,10 +380,10 @@ async def test_variables_beyond_the_bound_are_told_by_their_size(tmp_path: Path)
         {"id": f"s{number}", "type": "set", "values": {f"v{number}": "${input}"}} for number in range(3)
     ]
     async with served(tmp_path) as api:
-        await api.engine.register(flow(*large, form()))
-        started = await api.engine.start("flow", "x" * 400_000, wait="rest")
+        await api.engine.workflows.register(flow(*large, form()))
+        started = await api.engine.executions.start("flow", "x" * 400_000, wait="rest")
         variables = (await api.get(f"/executions/{started.id}")).json["variables"]
-        whole = (await api.engine.get(started.id)).variables
+        whole = (await api.engine.queries.get(started.id)).variables
 
     assert variables == {"v0": "x" * 400_000, "v1": "x" * 400_000, "v2": {"$omitted": 400_002}}
     assert whole["v2"] == "x" * 400_000
@@ -384,11 +391,11 @@ async def test_variables_beyond_the_bound_are_told_by_their_size(tmp_path: Path)
 
 async def test_legs_and_graph_and_why_tell_of_what_waits(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(form("first"), fan_out(form()), end(1)))
-        started = await api.engine.start("flow", [1, 2], wait="rest")
-        (row,) = await api.engine.points(started.id)
-        await api.engine.answer(row.point.id, {}, by="ann")
-        await api.engine.wait(started.id, "rest")
+        await api.engine.workflows.register(flow(form("first"), fan_out(form()), end(1)))
+        started = await api.engine.executions.start("flow", [1, 2], wait="rest")
+        (row,) = await api.engine.points.list(started.id)
+        await api.engine.answers.answer(row.point.id, {}, by="ann")
+        await api.engine.executions.wait(started.id, "rest")
         legs = (await api.get(f"/executions/{started.id}/legs", as_="viewer")).json
         graph = (await api.get(f"/executions/{started.id}/graph", as_="viewer")).json
         why = (await api.get(f"/executions/{started.id}/why", as_="viewer")).json
@@ -423,10 +430,10 @@ async def test_legs_and_graph_and_why_tell_of_what_waits(tmp_path: Path) -> None
 
 async def test_why_follows_an_execution_to_the_one_it_waits_for(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(form(), name="inner"))
-        await api.engine.register(flow(child("a", "inner")))
-        parent = await api.engine.start("flow", wait="rest")
-        (point,) = await api.engine.points(parent.id)
+        await api.engine.workflows.register(flow(form(), name="inner"))
+        await api.engine.workflows.register(flow(child("a", "inner")))
+        parent = await api.engine.executions.start("flow", wait="rest")
+        (point,) = await api.engine.points.list(parent.id)
         await until_child(api.engine, point.point.child, "paused")
         (reason,) = (await api.get(f"/executions/{parent.id}/why")).json["reasons"]
 
@@ -445,9 +452,9 @@ async def test_why_follows_an_execution_to_the_one_it_waits_for(tmp_path: Path) 
 )
 async def test_a_page_of_what_is_paused_has_so_many_bytes(tmp_path: Path, path: str, of: str) -> None:
     async with served(tmp_path, settings=replace(UNLIMITED, page_bytes=5_000)) as api:
-        await api.engine.register(flow(form(response="${input}")))
+        await api.engine.workflows.register(flow(form(response="${input}")))
         for number in range(5):
-            await api.engine.start("flow", f"{number}" * 2_000, wait="rest")
+            await api.engine.executions.start("flow", f"{number}" * 2_000, wait="rest")
         sizes, seen, cursor = [], [], ""
         while True:
             page = (await api.get(f"{path}{'&' if '?' in path else '?'}limit=4{cursor}")).json

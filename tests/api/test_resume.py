@@ -76,7 +76,7 @@ async def test_the_leg_of_a_resume_is_one_of_the_legs(tmp_path: Path) -> None:
         execution = await resting(api, flow(form(schema={}), call("a")))
         resumed = await api.post(path_of(execution["id"], "ask"))
         begun = await work.begun()
-        legs = await api.engine.legs(execution["id"])
+        legs = await api.engine.queries.legs(execution["id"])
         begun.returns()
 
         assert resumed.json["legId"] == legs[-1].id
@@ -87,8 +87,8 @@ async def test_resumes_wait_in_line_while_something_runs(tmp_path: Path) -> None
     work = Held()
     all_ = branches(a=[form("one", schema={})], b=[form("two", schema={})], c=[call("slow")])
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(all_, end("${nodes.all}")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(all_, end("${nodes.all}")))
+        started = await api.engine.executions.start("flow")
         slow = await work.begun()
         first = await api.post(path_of(started.id, "two:all.b"), {"input": 2})
         second = await api.post(path_of(started.id, "one:all.a"), {"input": 1})
@@ -109,10 +109,10 @@ async def test_resumes_wait_in_line_while_something_runs(tmp_path: Path) -> None
 async def test_what_an_operator_holds_is_not_started(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, flow(form(schema={}), end("${nodes.ask}")))
-        await api.engine.pause(execution["id"])
+        await api.engine.control.pause(execution["id"])
         resumed = await api.post(path_of(execution["id"], "ask"), {"input": 1})
         assert (resumed.status, resumed.json["status"], resumed.json["queuePosition"]) == (202, "queued", 1)
-        await api.engine.resume(execution["id"])
+        await api.engine.control.resume(execution["id"])
         assert await ended(api, execution["id"]) == 1
 
 
@@ -128,7 +128,7 @@ async def test_branches_are_resumed_in_any_order(tmp_path: Path, order: tuple[st
             assert listed["status"] == ("partially_resumed" if count else "paused")
             resumed = await api.post(path_of(execution["id"], f"ask_{name}:all.{name}"), {"input": name})
             assert (resumed.status, resumed.json["status"]) == (202, "started"), resumed.body
-            await api.engine.wait(execution["id"], "rest")
+            await api.engine.executions.wait(execution["id"], "rest")
 
         assert await ended(api, execution["id"]) == dict.fromkeys("abc", "worked")
         assert await paused(api) == []
@@ -209,7 +209,7 @@ async def test_a_place_that_was_left_out_is_none(tmp_path: Path) -> None:
 async def test_a_place_that_was_never_reached_cannot_be_when_all_is_over(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, flow(form(schema={}), approval("later")))
-        await api.engine.cancel(execution["id"])
+        await api.engine.control.cancel(execution["id"])
         path = path_of(execution["id"], "later")
         for later in (await api.post(path, {"approved": True}), await api.delete(path)):
             assert (later.status, later.code, later.json["current_status"]) == (409, "execution_closed", "cancelled")
@@ -220,7 +220,7 @@ async def test_a_place_that_was_never_reached_cannot_be_when_all_is_over(tmp_pat
 async def test_the_path_names_an_execution_of_the_workflow(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, flow(form()))
-        await api.engine.register(flow(form(), name="other"))
+        await api.engine.workflows.register(flow(form(), name="other"))
         for path, expected in (
             (path_of(execution["id"], "ask", "other"), (404, "unknown_execution")),
             (path_of(UNKNOWN, "ask"), (404, "unknown_execution")),
@@ -249,9 +249,9 @@ async def test_who_may_not_resume_is_told_so(tmp_path: Path) -> None:
 @pytest.mark.parametrize("node", [delay("it"), child("it", "other")])
 async def test_what_waits_for_machines_is_not_answered(tmp_path: Path, node: dict[str, Any]) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(form(), name="other"))
-        await api.engine.register(flow(node))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(form(), name="other"))
+        await api.engine.workflows.register(flow(node))
+        started = await api.engine.executions.start("flow")
         await until_status(api.engine, started.id, "waiting")
         refused = await api.post(path_of(started.id, "it"))
 
@@ -263,8 +263,8 @@ async def test_what_a_function_asks_is_resumed_under_its_key(tmp_path: Path) -> 
         return await context.ask("how large?", dict)
 
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(call("charge"), end("${nodes.charge}")))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(call("charge"), end("${nodes.charge}")))
+        started = await api.engine.executions.start("flow")
         await until_status(api.engine, started.id, "paused")
         ((point,),) = [one["pausePoints"] for one in await paused(api)]
         assert point["contextId"] == "charge/how%20large%3F"
@@ -278,9 +278,9 @@ async def test_the_newest_point_of_a_place_is_resumed(tmp_path: Path) -> None:
         execution = await resting(api, flow(form(schema={}), form("more", schema={}), end("${nodes.ask}")))
         path = path_of(execution["id"], "ask")
         await api.post(path, {"input": "first"})
-        await api.engine.wait(execution["id"], "rest")
-        await api.engine.rewind(execution["id"], "ask")
-        await api.engine.wait(execution["id"], "rest")
+        await api.engine.executions.wait(execution["id"], "rest")
+        await api.engine.control.rewind(execution["id"], "ask")
+        await api.engine.executions.wait(execution["id"], "rest")
         assert (await points_of(api, execution["id"]))["ask"] != execution["points"]["ask"]
         assert (await api.post(path, {"input": "second"})).status == 202
         await until(api.engine, execution["id"], lambda head: head.commands_done >= head.commands_seq)
@@ -291,8 +291,8 @@ async def test_the_newest_point_of_a_place_is_resumed(tmp_path: Path) -> None:
 async def test_a_definition_may_change_meanwhile(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, flow(form(schema={}), end("old")))
-        await api.engine.register(flow(end("new")))
-        await api.engine.set_standing("flow", "deleted")
+        await api.engine.workflows.register(flow(end("new")))
+        await api.engine.workflow_status.set("flow", "deleted")
         (listed,) = await paused(api)
         assert listed["executionId"] == execution["id"]
         assert (await api.post(path_of(execution["id"], "ask"))).status == 202
@@ -305,7 +305,7 @@ async def test_what_has_expired_is_gone(tmp_path: Path) -> None:
         late = form(schema={}, deadline="1h", on_deadline="continue")
         execution = await resting(api, flow(branches(a=[late], b=[form("stays", schema={})])))
         (before,) = await paused(api)
-        seen = (await engine.get(execution["id"])).last_seq
+        seen = (await engine.queries.get(execution["id"])).last_seq
         clock.skip(engine, 2 * HOUR)
         await until(engine, execution["id"], lambda head: head.last_seq > seen)
         refused = await api.post(path_of(execution["id"], "ask:all.a"))
@@ -354,10 +354,10 @@ async def test_a_pause_shows_as_soon_as_it_is_reached(tmp_path: Path) -> None:
     work = Held()
     asks = form("ask", schema={}, response={"see": "here"}, deadline="1h", on_deadline="fail")
     async with served(tmp_path, work) as api:
-        await api.engine.register(flow(branches(a=[asks], b=[call("slow")])))
-        started = await api.engine.start("flow")
+        await api.engine.workflows.register(flow(branches(a=[asks], b=[call("slow")])))
+        started = await api.engine.executions.start("flow")
         await work.begun()
-        assert (await api.engine.get(started.id)).status == "running"
+        assert (await api.engine.queries.get(started.id)).status == "running"
         (listed,) = await paused(api)
         (point,) = listed["pausePoints"]
 
@@ -383,13 +383,13 @@ async def test_a_pause_in_nested_loops_says_where(tmp_path: Path) -> None:
             assert point["loopScope"] == {"loopId": "inner", "iteration": number % 2}
             assert (listed["pauseScope"], listed["resumedCount"]) == ("execution", number)
             assert (await api.post(path_of(execution["id"], context))).status == 202
-            await api.engine.wait(execution["id"], "rest")
+            await api.engine.executions.wait(execution["id"], "rest")
         assert await ended(api, execution["id"]) == "done"
 
 
 async def test_the_oldest_comes_first_and_pages_follow(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(flow(branches(a=[form("one")], b=[approval("two")])))
+        await api.engine.workflows.register(flow(branches(a=[form("one")], b=[approval("two")])))
         ids: list[str] = []
         for _ in range(5):
             ids.append((await resting(api))["id"])

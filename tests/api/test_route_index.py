@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from starlette.routing import Match
 
-from layover.api.request import Reply
+from layover.api.request import Response
 from layover.api.route_index import RouteIndex
 from layover.api.routes import ROUTES
 from layover.api.routing import Routes
@@ -26,9 +26,9 @@ def paths(*patterns: str) -> RouteIndex:
         method, path = pattern.split()
 
         @getattr(routes, method.lower())(path, open="anybody", answers={200: None})  # type: ignore[untyped-decorator]  # which one is said by the test
-        async def handle(_call: object) -> Reply:
+        async def handle(_call: object) -> Response:
             """Answer."""
-            return Reply(None)
+            return Response(None)
 
     return RouteIndex(routes.routes, NOBODY_ASKED)
 

@@ -26,8 +26,8 @@ ACTS = ("", "/fail", "/heartbeat")
 
 async def waiting(api: Api, work: Held, workflow: dict[str, Any]) -> tuple[str, str]:
     """Return an execution that waits for a reply, and its token."""
-    await api.engine.register(workflow)
-    started = await api.engine.start("flow")
+    await api.engine.workflows.register(workflow)
+    started = await api.engine.executions.start("flow")
     call = await work.begun()
     call.returns()
     await until_status(api.engine, started.id, "waiting")
@@ -37,16 +37,16 @@ async def waiting(api: Api, work: Held, workflow: dict[str, Any]) -> tuple[str, 
 # Signals
 
 
-async def test_a_signal_reaches_whoever_waits_for_it(tmp_path: Path) -> None:
+async def test_a_signal_reaches_the_execution_that_waits_for_it(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        await api.engine.register(WAITS)
-        one = await api.engine.start("flow", {"order": "1"}, wait="rest")
-        await api.engine.start("flow", {"order": "2"}, wait="rest")
+        await api.engine.workflows.register(WAITS)
+        one = await api.engine.executions.start("flow", {"order": "1"}, wait="rest")
+        await api.engine.executions.start("flow", {"order": "2"}, wait="rest")
         sent = await api.post("/signals", {"name": "payment", "key": "1", "data": {"paid": 12.5}}, as_="mia:operator")
 
         assert (sent.status, sent.json["matched"]) == (202, [one.id])
         assert await ended(api, one.id) == {"paid": 12.5}
-        (entry, *_) = await api.engine.instance.store.audit(AuditFilter(act="signal.send"))
+        (entry, *_) = await api.engine.instance.store.audit.list_entries(AuditFilter(act="signal.send"))
         assert (entry.user, entry.target) == ("mia", "payment")
 
 
@@ -57,7 +57,7 @@ async def test_a_signal_with_a_known_id_is_ignored(tmp_path: Path) -> None:
 
         assert (first.status, first.json) == (202, {"id": "evt-1", "matched": [], "repeated": False})
         assert (again.status, again.json) == (200, {"id": "evt-1", "matched": [], "repeated": True})
-        assert len(await api.engine.instance.store.audit(AuditFilter(act="signal.send"))) == 1
+        assert len(await api.engine.instance.store.audit.list_entries(AuditFilter(act="signal.send"))) == 1
 
 
 async def test_a_signal_whose_answer_was_lost_is_known_by_its_key(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ async def test_signals_need_the_permission_to_start(tmp_path: Path) -> None:
         (b'{"a\\u0000":"\\u0000"}', {"a\0": "\0"}),
     ],
 )
-async def test_whoever_has_the_token_may_reply_once(tmp_path: Path, raw: bytes, output: object) -> None:
+async def test_the_holder_of_the_token_may_reply_once(tmp_path: Path, raw: bytes, output: object) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
         execution, token = await waiting(api, work, flow(PICK, end("${nodes.pick}")))
@@ -128,7 +128,7 @@ async def test_what_was_replied_is_told_of_the_point(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
         execution, token = await waiting(api, work, flow(PICK, end("${nodes.pick}")))
-        (row,) = await api.engine.points(execution)
+        (row,) = await api.engine.points.list(execution)
         await api.post(f"/callbacks/{token}", {"pallet": 7}, as_="")
         await ended(api, execution)
         point = (await api.get(f"/pause-points/{row.point.id}")).json
@@ -144,7 +144,7 @@ async def test_a_reply_may_say_that_it_failed(tmp_path: Path) -> None:
         failed = await api.post(f"/callbacks/{token}/fail", {"message": "No pallet.", "retryable": False}, as_="")
 
         assert failed.status == 202
-        error = (await api.engine.wait(execution)).error
+        error = (await api.engine.executions.wait(execution)).error
         assert error is not None
         assert (error.code, error.message, error.retryable) == ("callback_failed", "No pallet.", False)
 
@@ -153,7 +153,7 @@ async def test_a_heartbeat_keeps_the_wait_alive(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
         execution, token = await waiting(api, work, flow({**PICK, "heartbeat": "1h"}, end("${nodes.pick}")))
-        before = (await api.engine.get(execution)).last_seq
+        before = (await api.engine.queries.get(execution)).last_seq
         beaten = await api.post(f"/callbacks/{token}/heartbeat", as_="")
 
         assert beaten.status == 202
@@ -164,7 +164,7 @@ async def test_a_heartbeat_keeps_the_wait_alive(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("token", ["nobody-knows-it", "x" * 5_000, "%F0%9F%98%80"])
 @pytest.mark.parametrize("act", ACTS)
-async def test_a_token_that_nobody_knows_is_not_found(tmp_path: Path, act: str, token: str) -> None:
+async def test_an_unknown_token_is_not_found(tmp_path: Path, act: str, token: str) -> None:
     async with served(tmp_path) as api:
         refused = await api.post(f"/callbacks/{token}{act}", as_="")
 
@@ -176,7 +176,7 @@ async def test_a_token_of_what_is_over_is_gone(tmp_path: Path, act: str) -> None
     work = Held()
     async with served(tmp_path, work) as api:
         execution, token = await waiting(api, work, flow(PICK))
-        await api.engine.cancel(execution)
+        await api.engine.control.cancel(execution)
         refused = await api.post(f"/callbacks/{token}{act}", as_="")
 
     assert (refused.status, refused.code) == (410, "token_used")
@@ -213,7 +213,7 @@ async def test_a_reply_that_cannot_be_read_changes_nothing(
         execution, token = await waiting(api, work, flow(PICK, end("${nodes.pick}")))
         refused = await api.post(f"/callbacks/{token}{act}", raw=raw, as_="")
         assert (refused.status, refused.code) == code
-        assert (await api.engine.get(execution)).status == "waiting"
+        assert (await api.engine.queries.get(execution)).status == "waiting"
         assert (await api.post(f"/callbacks/{token}", {"a": 1}, as_="")).status == 202
 
 

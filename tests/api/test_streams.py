@@ -13,8 +13,8 @@ import pytest
 from msgspec.structs import replace
 
 from layover.api.event_stream import Follower
-from layover.api.permissions import Caller
 from layover.api.settings import ApiSettings
+from layover.service.permissions import caller_of
 from tests.api.harness import UNLIMITED, listening, served
 
 if TYPE_CHECKING:
@@ -67,13 +67,13 @@ async def followed(api: Api, path: str, **headers: str) -> AsyncIterator[Told]:
 
 
 async def waiting(api: Api, workflow: str = ASKING) -> str:
-    version = await api.engine.register(workflow)
-    return (await api.engine.start(version.workflow, wait="rest")).id
+    version = await api.engine.workflows.register(workflow)
+    return (await api.engine.executions.start(version.workflow, wait="rest")).id
 
 
 async def answer(api: Api, id_: str) -> None:
-    (point,) = await api.engine.points(id_)
-    await api.engine.answer(point.point.id, {})
+    (point,) = await api.engine.points.list(id_)
+    await api.engine.answers.answer(point.point.id, {})
 
 
 async def test_every_event_is_told_once_in_order_until_the_end(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ async def test_every_event_is_told_once_in_order_until_the_end(tmp_path: Path) -
             told.append(one)
             if one.kind == "PausePointOpened":
                 await answer(api, id_)
-        log = await api.engine.history(id_)
+        log = await api.engine.queries.history(id_)
 
     events = [one for one in told if one.id is not None]
     assert [one.id for one in events] == [one.seq for one in log]
@@ -93,10 +93,10 @@ async def test_every_event_is_told_once_in_order_until_the_end(tmp_path: Path) -
     assert (told[-1].kind, told[-1].data) == ("end", {"status": "completed"})
 
 
-async def test_whoever_was_cut_off_goes_on_behind_what_they_have_seen(tmp_path: Path) -> None:
+async def test_a_reconnecting_client_goes_on_behind_what_it_has_seen(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
-        id_ = (await api.engine.start((await api.engine.register(LONG)).workflow, wait="end")).id
-        log = [one.seq for one in await api.engine.history(id_)]
+        id_ = (await api.engine.executions.start((await api.engine.workflows.register(LONG)).workflow, wait="end")).id
+        log = [one.seq for one in await api.engine.queries.history(id_)]
         since = [one.id async for one in followed(api, f"/executions/{id_}/stream?since=7") if one.id is not None]
         last = {"Last-Event-ID": "150"}
         after = [one.id async for one in followed(api, f"/executions/{id_}/stream", **last) if one.id is not None]
@@ -155,7 +155,7 @@ async def test_a_client_that_goes_leaves_nothing_behind(tmp_path: Path) -> None:
     assert (open_, left) == (20, 0)
 
 
-async def test_a_client_that_takes_nothing_is_let_go_and_holds_up_nobody(tmp_path: Path) -> None:
+async def test_a_client_that_reads_nothing_is_disconnected_and_blocks_no_other(tmp_path: Path) -> None:
     async def talk() -> str:
         return "x" * 200_000
 
@@ -246,14 +246,14 @@ async def test_a_busy_stream_ends_with_its_key_too(tmp_path: Path) -> None:
 
     async with served(tmp_path, settings=replace(UNLIMITED, heartbeat=0.0)) as api:
         id_ = await waiting(api, LONG)
-        follower = Follower(Caller(user="vera"), may_follow)
+        follower = Follower(caller_of("vera", (), ""), may_follow)
         pieces = [piece async for piece in api.services.streams.follow(api.engine, id_, 0, follower)]
 
     assert len(asked) == 3
     assert b"event: end" not in b"".join(pieces)
 
 
-async def test_whoever_has_most_streams_makes_room_for_those_who_have_fewer(tmp_path: Path) -> None:
+async def test_the_user_with_most_streams_makes_room_for_users_with_fewer(tmp_path: Path) -> None:
     settings = replace(UNLIMITED, streams=6, streams_by_caller=4)
     async with served(tmp_path, settings=settings) as api, AsyncExitStack() as opened:
         url = f"{api.url}/api/v1/executions/{await waiting(api)}/stream"

@@ -1,4 +1,4 @@
-"""Everything that the format can say can be said in Python: a field that is forgotten in the builder fails here."""
+"""Everything in the format can be written in Python: a field that is missing in the builder fails here."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import pytest
 from layover.authoring import fields as builder_fields
 from layover.authoring import parts
 from layover.authoring.fields import NodeFields, WorkflowFields
-from layover.authoring.graphs import Body
+from layover.authoring.graphs import GraphBuilder
 from layover.authoring.steps import LoopStep, ParallelStep, Step, SwitchStep
+from layover.authoring.triggers import ScheduleFields, SignalFields, WebhookFields
 from layover.authoring.workflow import Workflow
-from layover.core.definitions import model, node_types
-from layover.core.definitions.model import Heading, Node, Part, Settings
-from layover.core.definitions.node_types import TYPES, Call, ports
+from layover.core.definitions import model, node_types, trigger_types
+from layover.core.definitions.model import DefinitionPart, Heading, Node, WorkflowSettings
+from layover.core.definitions.node_types import TYPES, CallNode, ports
+from layover.core.definitions.trigger_types import ScheduleTrigger, SignalTrigger, WebhookTrigger
 
 if TYPE_CHECKING:
     import msgspec
 
-METHODS: dict[str, type[Node]] = {**TYPES, "call": Call}
+METHODS: dict[str, type[Node]] = {**TYPES, "call": CallNode}
 BY_OTHER_MEANS = {
     "loop": {"body"},  # .body
     "parallel": {"body", "branches"},  # .body, .branch(…)
@@ -34,8 +36,8 @@ def names(struct: type[msgspec.Struct]) -> set[str]:
 
 
 def taken(method: str) -> set[str]:
-    """Return what a method of the builder can be given, by name."""
-    signature = inspect.signature(getattr(Body, method))
+    """Return the arguments of a method of the builder, by name."""
+    signature = inspect.signature(getattr(GraphBuilder, method))
     found = set(signature.parameters) - {"self", "node_id"}
     rest = next((one for one in signature.parameters.values() if one.kind is one.VAR_KEYWORD), None)
     if rest is not None and str(rest.annotation).startswith("Unpack["):
@@ -46,7 +48,7 @@ def taken(method: str) -> set[str]:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_every_field_of_every_node_type_can_be_given(method: str) -> None:
-    common = names(Node) if method == "set" else set()  # whose own go by .options(…)
+    common = names(Node) if method == "set" else set()  # its own are set by .options(…)
     missing = names(METHODS[method]) - {"id", "type"} - common - BY_OTHER_MEANS.get(method, set()) - taken(method)
     assert missing == set()
 
@@ -58,26 +60,37 @@ def test_nothing_can_be_given_that_the_format_does_not_have(method: str) -> None
     assert taken(method) - names(METHODS[method]) - short - other == set()
 
 
-def test_what_every_node_has_goes_by_options_too() -> None:
+def test_options_sets_the_fields_of_every_node() -> None:
     assert set(NodeFields.__annotations__) == names(Node) - {"id", "type"}
 
 
 def test_every_field_of_a_workflow_can_be_given() -> None:
-    assert set(WorkflowFields.__annotations__) == (names(Heading) - {"name", "settings"}) | names(Settings)
+    given = (names(Heading) - {"name", "settings", "triggers"}) | names(WorkflowSettings)
+    assert set(WorkflowFields.__annotations__) == given
+
+
+@pytest.mark.parametrize(
+    ("fields", "trigger"),
+    [(ScheduleFields, ScheduleTrigger), (SignalFields, SignalTrigger), (WebhookFields, WebhookTrigger)],
+)
+def test_every_field_of_a_trigger_can_be_given(fields: type, trigger: type[model.TriggerDefinition]) -> None:
+    assert {*fields.__annotations__, "name", "type", "signal"} == names(trigger) | {"signal"}
 
 
 @pytest.mark.parametrize(
     ("ours", "theirs"),
     [
-        (parts.Retry, model.Retry),
-        (parts.Concurrency, model.Concurrency),
-        (parts.Rate, model.Rate),
-        (parts.People, node_types.People),
-        (parts.Escalation, node_types.Escalation),
-        (parts.AwaitedSignal, node_types.AwaitedSignal),
+        (parts.Retry, model.RetryDefinition),
+        (parts.Concurrency, model.ConcurrencyDefinition),
+        (parts.Rate, model.RateDefinition),
+        (parts.People, node_types.PeopleDefinition),
+        (parts.Escalation, node_types.EscalationDefinition),
+        (parts.AwaitedSignal, node_types.SignalDefinition),
+        (parts.CatchUp, trigger_types.CatchUpDefinition),
+        (parts.InputDelivery, model.DeliveredSignal),
     ],
 )
-def test_every_field_of_a_part_can_be_given(ours: type[parts.Part], theirs: type[Part]) -> None:
+def test_every_field_of_a_part_can_be_given(ours: type[parts.Part], theirs: type[DefinitionPart]) -> None:
     assert ours.__struct_fields__ == theirs.__struct_fields__
 
 

@@ -1,4 +1,4 @@
-"""`@node`: a function that workflows call by its name, and that everybody else calls as before."""
+"""`@node`: a function that workflows call by its name, and that programs call as before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 
 import pytest
 
-from layover import NOT_HAPPENED, Engine, Workflow, node
+from layover import NOT_HAPPENED, Workflow, node
+from layover.bootstrap import open_runtime
 from layover.nodes.function import name_of
 from layover.nodes.registry import BadFunction, Registry
 from tests.runtime.harness import engine_at
@@ -32,14 +33,14 @@ def send(parcel: Parcel) -> Parcel:
     return Parcel(parcel.weight + 1)
 
 
-def test_it_is_still_the_function_that_it_was() -> None:
+def test_a_node_function_is_still_callable() -> None:
     assert asyncio.run(weigh(Parcel(2.0), unit="lb")) == "2.0 lb"
     assert send(Parcel(1.0)) == Parcel(2.0)
     assert (weigh.__name__, weigh.__doc__) == ("weigh", "Weigh a parcel.")
     assert list(inspect.signature(weigh).parameters) == ["parcel", "unit"]
 
 
-def test_its_name_is_its_own_or_the_one_it_was_given() -> None:
+def test_a_node_has_the_name_of_its_function_or_a_given_one() -> None:
     assert (weigh.name, send.name) == ("weigh", "post")
     assert (name_of(weigh), name_of(send), name_of(len)) == ("weigh", "post", "len")
     assert repr(send) == "<node post>"
@@ -48,7 +49,7 @@ def test_its_name_is_its_own_or_the_one_it_was_given() -> None:
 
 
 @pytest.mark.parametrize("name", ["loop", "not a name", "4"])
-def test_some_names_are_taken_or_none(name: str) -> None:
+def test_reserved_and_invalid_names_are_refused(name: str) -> None:
     with pytest.raises(BadFunction, match="cannot be the name of a node type"):
         Registry().add(node(name=name)(send.function))
 
@@ -76,22 +77,22 @@ async def test_types_hold_from_the_input_through_the_workflow_to_the_output(tmp_
     flow = Workflow("posting", input=Parcel)
     sent = flow.call("sent", send, input={"parcel": "${input}"})
     sent >> flow.call("weighed", weigh, input={"parcel": "${nodes.sent}"})
-    async with Engine(f"sqlite:///{tmp_path / 'a.db'}", nodes=flow.functions) as engine:
-        await engine.register(flow)
-        execution = await engine.start("posting", {"weight": 1})
-        assert await engine.result(execution.id) == "2.0 kg"
+    async with open_runtime(f"sqlite:///{tmp_path / 'a.db'}", nodes=flow.functions) as engine:
+        await engine.workflows.register(flow)
+        execution = await engine.executions.start("posting", {"weight": 1})
+        assert await engine.executions.result(execution.id) == "2.0 kg"
 
 
-async def test_an_input_that_does_not_fit_fails_the_attempt_and_is_not_tried_again(tmp_path: Path) -> None:
+async def test_an_input_that_does_not_fit_fails_the_attempt_without_a_retry(tmp_path: Path) -> None:
     flow = Workflow("posting")
     flow.call("sent", send, input={"parcel": "${input}"}, retry="forever")
     async with engine_at(tmp_path, send) as engine:
-        await engine.register(flow)
-        execution = await engine.start("posting", {"weight": "much"}, wait="end")
+        await engine.workflows.register(flow)
+        execution = await engine.executions.start("posting", {"weight": "much"}, wait="end")
         assert execution.error is not None
         assert (execution.error.code, execution.error.retryable) == ("bad_input", False)
         assert execution.error.message == "parcel.weight: expected float, got str"
-        (done,) = await engine.nodes(execution.id)
+        (done,) = await engine.queries.nodes(execution.id)
         assert done.attempt == 1
 
 
@@ -103,12 +104,12 @@ async def test_a_result_that_does_not_fit_fails_the_attempt_too(tmp_path: Path) 
     flow = Workflow("counting")
     flow.call("count", count)
     async with engine_at(tmp_path, count) as engine:
-        await engine.register(flow)
-        execution = await engine.start("counting", wait="end")
+        await engine.workflows.register(flow)
+        execution = await engine.executions.start("counting", wait="end")
         assert execution.error is not None
         assert (execution.error.code, execution.error.message) == ("bad_output", "result[1]: expected int, got str")
 
 
-def test_a_name_in_the_wrong_place_is_told() -> None:
+def test_a_name_passed_as_the_function_is_refused() -> None:
     with pytest.raises(TypeError, match=r"a name is given as `@node\(name=…\)`"):
         node("charge")  # type: ignore[call-overload]

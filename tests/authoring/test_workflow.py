@@ -1,4 +1,4 @@
-"""Workflows built in Python say the same as those in YAML, and what is wrong with them is said where it is written."""
+"""Workflows built in Python equal those in YAML, and their mistakes are reported on the line that makes them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from layover.core.definitions import InvalidDefinition, content_hash
 from tests.core.definitions.strategies import definitions, examples
 
 if TYPE_CHECKING:
-    from layover.authoring.graphs import Body
+    from layover.authoring.graphs import GraphBuilder
     from layover.core.plan import Plan
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -163,7 +163,7 @@ class Size(TypedDict):
 
 
 @pytest.mark.parametrize("kind", [Count, Line, Size])
-def test_types_stand_for_their_schemas(kind: Any) -> None:
+def test_types_become_their_schemas(kind: Any) -> None:
     flow = Workflow("counting", input=kind)
     flow.form("count", schema=kind) >> flow.approval("review", schema=kind)
     definition = flow.definition
@@ -173,7 +173,7 @@ def test_types_stand_for_their_schemas(kind: Any) -> None:
     assert [node.schema for node in definition.graph.nodes] == [described, described]  # type: ignore[attr-defined]
 
 
-def test_several_nodes_begin_if_it_is_said_so() -> None:
+def test_start_names_several_first_nodes() -> None:
     flow = Workflow("two")
     a, b = flow.compute("a", 1), flow.compute("b", 2)
     assert [problem.code for problem in flow.check().problems] == ["several_starts"]
@@ -181,7 +181,7 @@ def test_several_nodes_begin_if_it_is_said_so() -> None:
     assert flow.definition.graph.start == ("a", "b")
 
 
-def test_what_cannot_be_built_is_said_where_it_is_written() -> None:
+def test_a_wrong_build_raises_on_its_line() -> None:
     flow = Workflow("order")
     big = flow.condition("big", "input > 1")
     end = flow.end("end")
@@ -203,9 +203,9 @@ def test_what_cannot_be_built_is_said_where_it_is_written() -> None:
         (lambda: review >> big.true, r"An edge leads to a node, not to <port true of big>"),  # type: ignore[operator]
         (lambda: ["big"] >> end, r"An edge comes from a node or a port, not from 'big'"),  # type: ignore[operator]
         (lambda: flow["revew"], r"`order` has no node `revew`. Did you mean `review`"),
-        (lambda: flow.form("f", schema=Path), r"can be neither filled in as a form"),
-        (lambda: flow.delay("d", timedelta(seconds=-1)), r"it lies in the past"),
-        (lambda: flow.form("f", approvers=People(), roles=["a"]), r"put `roles` there"),
+        (lambda: flow.form("f", schema=Path), r"is neither a type for a form"),
+        (lambda: flow.delay("d", timedelta(seconds=-1)), r"it is negative"),
+        (lambda: flow.form("f", approvers=People(), roles=["a"]), r"put `roles` into them"),
         (lambda: flow.end("e", extra={"owner": 1}), r"begin with `x-`"),
     ]:
         with pytest.raises(BadBuild, match=message):
@@ -228,11 +228,11 @@ def test_a_parallel_has_branches_or_a_body() -> None:
     assert named.branch("x") is named.branch("x")
     with pytest.raises(BadBuild, match="has a body for each item"):
         each.branch("x")
-    with pytest.raises(BadBuild, match="has branches by name"):
+    with pytest.raises(BadBuild, match="has named branches"):
         _ = named.body
 
 
-def test_two_functions_of_one_name_are_told_apart() -> None:
+def test_two_functions_with_one_name_are_refused() -> None:
     flow = Workflow("two")
     flow.call("a", charge)
     flow.parallel("p").branch("x").callback("b", charge)
@@ -303,14 +303,14 @@ def test_a_workflow_from_text_can_be_changed() -> None:
     assert repr(flow) == "<workflow a: 3 nodes>"
 
 
-def test_a_text_may_name_functions_that_nobody_has_and_is_warned_about() -> None:
+def test_a_text_may_name_unknown_functions_with_a_warning() -> None:
     flow = Workflow.from_yaml("name: a\nnodes: [{id: x, type: nobodys}]")
     assert [(problem.path, problem.severity) for problem in flow.check().problems] == [("x.type", "warning")]
     assert flow.check().ok
 
 
 def test_bodies_inside_of_bodies_come_to_an_end() -> None:
-    def nest(body: Body) -> None:
+    def nest(body: GraphBuilder) -> None:
         for index in range(1_000):
             body = body.loop(f"l{index}", times=1).body
 

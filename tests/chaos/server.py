@@ -8,11 +8,12 @@ import os
 import signal
 import sys
 
-from layover import Engine, Settings
 from layover.api.access.config import AccessSettings
 from layover.api.application import application
 from layover.api.server import listen, serve
 from layover.api.settings import ApiSettings
+from layover.bootstrap import open_runtime
+from layover.runtime.settings import RuntimeSettings
 from tests.chaos.nodes import block, charge, flaky, poison, ship
 
 # A request whose server died is worked at anew after a while; two minutes, by default.
@@ -21,9 +22,9 @@ _API = ApiSettings(rate_limit=None, reply_worked_at=5)
 
 async def main(db: str, port: int, lease: int) -> None:
     """Serve until told to stop."""
-    settings = Settings(lease_ttl=lease, threads=3, calls=24, grace=lease)
+    settings = RuntimeSettings(lease_ttl=lease, threads=3, calls=24, grace=lease)
     access = AccessSettings(admin_key=os.environ["CHAOS_KEY"])
-    async with Engine(db, nodes=[block, charge, flaky, poison, ship], settings=settings) as engine:
+    async with open_runtime(db, nodes=[block, charge, flaky, poison, ship], settings=settings) as engine:
         app = application(engine, settings=_API, access=access)
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGTERM, app.state.services.stopping.set)

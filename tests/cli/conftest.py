@@ -6,6 +6,7 @@ What commands show and do is the same on a database and on a server: the tests o
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ import msgspec
 import pytest
 
 from layover.cli.main import run_command
+from layover.logs.configuration import reset_logging
 from tests.cli.over_http import DATABASE_ONLY, Served
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ class Ran(NamedTuple):
 Run = Callable[..., Ran]
 
 
-_ON_BOTH = ("test_access", "test_acting", "test_looking", "test_where")
+_ON_BOTH = ("test_access", "test_acting", "test_looking", "test_top", "test_triggers", "test_where")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -100,8 +102,8 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (tmp_path / "asking.yaml").write_text(ASKING)
     (tmp_path / "breaking.yaml").write_text(BREAKING)
     monkeypatch.chdir(tmp_path)
-    for name in ("DB", "URL", "KEY", "DEBUG"):
-        monkeypatch.delenv(f"LAYOVER_{name}", raising=False)
+    for name in [name for name in os.environ if name.startswith("LAYOVER_")]:
+        monkeypatch.delenv(name)
     path = list(sys.path)
     yield tmp_path
     sys.path[:] = path
@@ -135,6 +137,7 @@ def cli(
 
     yield run
     served.stop()
+    reset_logging()  # as the end of a process does
 
 
 @pytest.fixture

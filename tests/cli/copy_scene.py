@@ -16,14 +16,15 @@ from typing import TYPE_CHECKING
 
 import apsw
 
-from layover.bootstrap import Engine
+from layover.bootstrap import open_runtime
 from layover.core.engine import commands as cmd
 from layover.ports.commit_points import watch
-from layover.ports.records import Enqueue, PointFilter, Signal
-from layover.runtime.engine import Engine as EngineOn
+from layover.ports.records import Enqueue, Signal
+from layover.ports.view_records import PointFilter
 from layover.runtime.ids import id_from_key
 from layover.runtime.maintenance.verify import violations
-from layover.runtime.settings import Settings
+from layover.runtime.runtime import Runtime
+from layover.runtime.settings import RuntimeSettings
 from layover.stores.sqlite import SqliteStore
 from tests.runtime.harness import approval, call, child, delay, end, flow, form
 
@@ -36,7 +37,7 @@ HOUR = 3_600_000
 _LONGEST = 60  # seconds: far more than it takes; what waits for something that does not come says where it stands
 ODD = {"text": "nul \0, duck 🦆, ünïcödé", "n": 1.5}
 LARGE = {"text": "x" * 990_000}
-PROMPT = Settings(poll=20, command_poll=10, outbox_poll=20, grace=100, snapshot_at_rest=1)
+PROMPT = RuntimeSettings(poll=20, command_poll=10, outbox_poll=20, grace=100, snapshot_at_rest=1)
 UNTOLD = "a signal that nobody was told of"
 
 CALLBACK: dict[str, object] = {
@@ -94,40 +95,40 @@ async def _build(path: Path) -> None:
         tokens(path).write_text(token)
 
     functions: list[AnyFunction] = [lost, breaks, work, ask_outside]
-    async with Engine(f"sqlite:///{path}", nodes=functions, settings=PROMPT) as engine:
+    async with open_runtime(f"sqlite:///{path}", nodes=functions, settings=PROMPT) as engine:
         for workflow in WORKFLOWS:
-            await engine.register(workflow)
+            await engine.workflows.register(workflow)
         for name, value in (("odd", ODD), ("large", LARGE)):
-            await engine.start("echo", value, key=name, wait="end")
-        await engine.start("broken", key="broken", wait="end")
+            await engine.executions.start("echo", value, key=name, wait="end")
+        await engine.executions.start("broken", key="broken", wait="end")
         for name in ("timer", "two", "asking", "parent", "waits", "outside", "by_leg"):
-            await engine.start(name, key=name, wait="rest")
+            await engine.executions.start(name, key=name, wait="rest")
         for key in ("held", "told"):
-            await engine.start("timer", key=key, wait="rest")
-        await engine.start("asking", key="cancelled", wait="rest")
-        await engine.start("asking", key="reserved", wait="rest")
-        await engine.start("one_by_one", key="first", wait="rest")
-        await engine.start("one_by_one", key="second")
-        await engine.start("missing", key="missing")
-        await engine.cancel(named("asking", "cancelled"))
-        await engine.pause(named("timer", "held"), "lunch")
+            await engine.executions.start("timer", key=key, wait="rest")
+        await engine.executions.start("asking", key="cancelled", wait="rest")
+        await engine.executions.start("asking", key="reserved", wait="rest")
+        await engine.executions.start("one_by_one", key="first", wait="rest")
+        await engine.executions.start("one_by_one", key="second")
+        await engine.executions.start("missing", key="missing")
+        await engine.control.cancel(named("asking", "cancelled"))
+        await engine.control.pause(named("timer", "held"), "lunch")
         await engine.instance.listeners.until(named("missing"), lambda head: bool(head.missing))
-        (asked,) = await engine.points(named("two"))
-        await engine.answer(asked.point.id, by="ann", approved=True, comment="fine 🦆")
-        await engine.wait(named("two"), "rest")
-        await engine.deliver("kept", data={"n": 1})
-        await engine.start("dies", key="dies")
+        (asked,) = await engine.points.list(named("two"))
+        await engine.answers.answer(asked.point.id, by="ann", approved=True, comment="fine 🦆")
+        await engine.executions.wait(named("two"), "rest")
+        await engine.signals.deliver("kept", data={"n": 1})
+        await engine.executions.start("dies", key="dies")
         await begun.wait()
         await _in_line(engine, named("one_by_one", "second"))
         watch(_Executioner(path))
-        await engine.start("unsent", ODD, key="unsent", wait="end")
+        await engine.executions.start("unsent", ODD, key="unsent", wait="end")
         raise AssertionError("it should be dead by now")
 
 
-async def _in_line(engine: Engine, execution_id: str) -> None:
+async def _in_line(engine: Runtime, execution_id: str) -> None:
     """Wait until an execution is in line, and nothing of it is on its way."""
     store = engine.instance.store
-    while await store.admission(execution_id) is None or await store.outgoing(execution_id):
+    while await store.limits.find_admission(execution_id) is None or await store.outbox.list_undelivered(execution_id):
         pass  # its wish is on its way
 
 
@@ -148,10 +149,12 @@ async def leave_unheard(path: Path) -> None:
     store = SqliteStore(path)
     await store.open("nobody")
     now = await store.now()
-    await store.enqueue([Enqueue(execution_id=named("timer", "told"), kind="Pause", body=b"{}", source="x")], now)
-    (row,) = await store.points(PointFilter(execution_id=named("asking", "reserved")))
-    await store.answer(cmd.Answer(point=row.point.id, by="ann", data={"size": 3}), "y", now)
-    await store.keep_signal(Signal(id=UNTOLD, name="paid", key="k", at=now, data=b'{"sum":7}'))
+    await store.commands.enqueue(
+        [Enqueue(execution_id=named("timer", "told"), kind="Pause", body=b"{}", source="x")], now
+    )
+    (row,) = await store.queries.list_points(PointFilter(execution_id=named("asking", "reserved")))
+    await store.answers.reserve(cmd.Answer(point=row.point.id, by="ann", data={"size": 3}), "y", now)
+    await store.signals.add(Signal(id=UNTOLD, name="paid", key="k", at=now, data=b'{"sum":7}'))
     await store.close()
 
 
@@ -174,45 +177,45 @@ async def goes_on(store: Store, token: str) -> None:
         raise AssertionError(f"it was asked before, with {token}")
 
     functions: list[AnyFunction] = [lost, absent, work, ask_outside]
-    async with asyncio.timeout(_LONGEST), EngineOn(store, nodes=functions, settings=PROMPT) as engine:
-        assert await engine.result(named("dies")) == "found"
-        assert await engine.result(named("timer")) == "rung"
-        assert await engine.result(named("missing")) == "there"
-        assert await engine.result(named("unsent")) == ODD
-        assert await engine.result(named("waits")) == {"sum": 7}
-        assert await engine.result(named("asking", "reserved")) == 3
-        assert await engine.result(named("echo", "odd")) == ODD
-        assert await engine.result(named("echo", "large")) == LARGE
-        assert (await engine.start("back", wait="end")).output == {"n": 1}
-        await engine.call_back(token, {"pallet": 9})
-        assert await engine.result(named("outside")) == {"pallet": 9}
+    async with asyncio.timeout(_LONGEST), Runtime(store, nodes=functions, settings=PROMPT) as engine:
+        assert await engine.executions.result(named("dies")) == "found"
+        assert await engine.executions.result(named("timer")) == "rung"
+        assert await engine.executions.result(named("missing")) == "there"
+        assert await engine.executions.result(named("unsent")) == ODD
+        assert await engine.executions.result(named("waits")) == {"sum": 7}
+        assert await engine.executions.result(named("asking", "reserved")) == 3
+        assert await engine.executions.result(named("echo", "odd")) == ODD
+        assert await engine.executions.result(named("echo", "large")) == LARGE
+        assert (await engine.executions.start("back", wait="end")).output == {"n": 1}
+        await engine.callbacks.reply(token, {"pallet": 9})
+        assert await engine.executions.result(named("outside")) == {"pallet": 9}
         await _answer(engine, named("asking"))
         await _answer(engine, named("by_leg"))
-        (asked,) = await engine.points(named("two"))
+        (asked,) = await engine.points.list(named("two"))
         assert [(given.by, given.comment) for given in asked.point.decisions] == [("ann", "fine 🦆")]
-        await engine.answer(asked.point.id, by="bob", approved=True)
-        assert await engine.result(named("two")) == "agreed"
-        (row,) = [row for row in await engine.list(workflow="asking") if row.info.parent_id == named("parent")]
+        await engine.answers.answer(asked.point.id, by="bob", approved=True)
+        assert await engine.executions.result(named("two")) == "agreed"
+        (row,) = [row for row in await engine.lists.list(workflow="asking") if row.info.parent_id == named("parent")]
         await _answer(engine, row.head.execution_id)
-        assert await engine.result(named("parent")) == 1
-        assert (await engine.get(named("one_by_one", "second"))).status == "pending"
+        assert await engine.executions.result(named("parent")) == 1
+        assert (await engine.queries.get(named("one_by_one", "second"))).status == "pending"
         for key in ("first", "second"):
-            await engine.wait(named("one_by_one", key), "rest")
+            await engine.executions.wait(named("one_by_one", key), "rest")
             await _answer(engine, named("one_by_one", key))
         for key in ("held", "told"):
             await engine.instance.listeners.until(named("timer", key), lambda head: head.status == "paused")
-            await engine.resume(named("timer", key))
-            assert await engine.result(named("timer", key)) == "rung"
-        assert (await engine.get(named("asking", "cancelled"))).status == "cancelled"
-        assert (await engine.get(named("broken"))).status == "failed"
-        assert set(await engine.counts()) == {"completed", "failed", "cancelled"}
+            await engine.control.resume(named("timer", key))
+            assert await engine.executions.result(named("timer", key)) == "rung"
+        assert (await engine.queries.get(named("asking", "cancelled"))).status == "cancelled"
+        assert (await engine.queries.get(named("broken"))).status == "failed"
+        assert set(await engine.lists.counts()) == {"completed", "failed", "cancelled"}
         assert await violations(store) == []
 
 
-async def _answer(engine: EngineOn, execution_id: str) -> None:
-    (asked,) = await engine.points(execution_id)
-    await engine.answer(asked.point.id, {"size": 1}, by="ann")
-    await engine.wait(execution_id)
+async def _answer(engine: Runtime, execution_id: str) -> None:
+    (asked,) = await engine.points.list(execution_id)
+    await engine.answers.answer(asked.point.id, {"size": 1}, by="ann")
+    await engine.executions.wait(execution_id)
 
 
 if __name__ == "__main__":

@@ -9,8 +9,8 @@ import getpass
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
-from layover import Engine
-from layover.core.errors import LayoverError
+from layover.bootstrap import open_runtime
+from layover.errors import LayoverError
 from layover.ports.access import AuditFilter
 from layover.runtime.loop_thread import LoopThread
 from tests.api.harness import ADMIN_KEY, Api, listening
@@ -18,24 +18,24 @@ from tests.api.harness import ADMIN_KEY, Api, listening
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import AuditEntry
+    from layover.ports.records import AuditRow
 
-LOOKING = frozenset({"ls", "show", "history", "why", "inbox"})
+LOOKING = frozenset({"ls", "show", "history", "why", "inbox", "top"})
 KEEPING = frozenset({"keys", "audit"})
 ACTING = frozenset(
     {"answer", "approve", "delegate", "reject", "signal", "pause", "resume", "cancel", "retry", "rewind"}
 )
 
-_ROLES = ("operator", "approver")  # which nobody asks for by name: they only let a caller in
+_ROLES = ("operator", "approver")  # no workflow of the tests asks for them: they only give permissions
 
 # Tests that say something which is so of a database only, each with what that is.
 DATABASE_ONLY = {
-    "test_an_answer_is_taken_and_says_who_takes_it_up": "a server takes it up itself",
-    "test_with_a_running_instance_that_takes_it": "it names its database",
-    "test_who_may_decide_does": "the hint names --by; test_remote has its twin",
+    "test_an_answer_is_stored_and_says_when_it_is_applied": "a server applies it itself",
+    "test_a_running_instance_applies_an_answer": "it names its database",
+    "test_only_a_user_with_the_role_decides": "the hint names --by; test_remote has its twin",
     "test_acting_makes_no_database": "there is no server without a database",
     "test_looking_makes_no_database": "there is no server without a database",
-    "test_looking_changes_nothing": "a server works on its database whether or not somebody looks",
+    "test_looking_changes_nothing": "a server works on its database all the time",
     "test_the_database_is_named_by_option_or_environment": "it names its database",
 }
 
@@ -60,10 +60,10 @@ class Served:
         key = self._own.wait(api.key_of(who))
         return [*rest, "--url", api.url, "--key", key]
 
-    def audit(self) -> list[AuditEntry]:
+    def audit(self) -> list[AuditRow]:
         """Return what was done, in order."""
         store = self._open().engine.instance.store
-        return self._own.wait(store.audit(AuditFilter()))[::-1]
+        return self._own.wait(store.audit.list_entries(AuditFilter()))[::-1]
 
     def stop(self) -> None:
         if self._own.runs:
@@ -77,7 +77,7 @@ class Served:
         return self._api
 
     async def _begin(self) -> Api:
-        engine = await self._stack.enter_async_context(Engine("sqlite:///layover.db"))
+        engine = await self._stack.enter_async_context(open_runtime("sqlite:///layover.db"))
         return await self._stack.enter_async_context(listening(engine))
 
 

@@ -56,7 +56,7 @@ def test_a_key_is_replaced_and_ended(cli: Run) -> None:
         ("end", "abc"),
     ],
 )
-def test_what_is_no_key_is_told(cli: Run, words: tuple[str, ...]) -> None:
+def test_an_invalid_key_is_refused_with_code_2(cli: Run, words: tuple[str, ...]) -> None:
     code, out, _ = cli("keys", *words)
     assert (code, out) == (2, "")
 

@@ -33,7 +33,7 @@ def reviewed(cli: Run, waiting: str) -> str:
     return waiting
 
 
-def test_an_answer_is_taken_and_says_who_takes_it_up(cli: Run, waiting: str) -> None:
+def test_an_answer_is_stored_and_says_when_it_is_applied(cli: Run, waiting: str) -> None:
     code, out, err = cli("answer", f"{waiting}:size", '{"size": 2}', "--by", "ada")
     assert (code, out) == (0, f"{waiting}:size is answered by ada.\n")
     assert "No instance is running" in err
@@ -42,23 +42,23 @@ def test_an_answer_is_taken_and_says_who_takes_it_up(cli: Run, waiting: str) -> 
     assert go_on(cli, waiting).code == 10
 
 
-async def test_with_a_running_instance_that_takes_it(tmp_path: Path) -> None:
+async def test_a_running_instance_applies_an_answer(tmp_path: Path) -> None:
     async with Engine(f"sqlite:///{tmp_path / 'app.db'}") as engine:
         await engine.register({"name": "f", "nodes": [{"id": "ask", "type": "form", "title": "t", "schema": {}}]})
-        id_ = (await engine.start("f", wait="rest")).id
+        id_ = (await engine.start("f", until="rest")).id
         words = ["answer", id_, "5", "--db", str(tmp_path / "app.db")]
         command = await asyncio.create_subprocess_exec(
             ".venv/bin/layover", *words, stdout=-1, stderr=-1, cwd=Path(__file__).parents[2]
         )
         _, err = await command.communicate()
-        assert (command.returncode, err) == (0, b"A running instance takes it at its next step.\n")
-        assert await engine.result(id_) == 5
+        assert (command.returncode, err) == (0, b"A running instance applies it at its next step.\n")
+        assert await (await engine.execution(id_)).result() == 5
 
 
 async def test_a_pause_shows_the_state_after_a_running_instance_has_applied_it(tmp_path: Path) -> None:
     async with Engine(f"sqlite:///{tmp_path / 'app.db'}") as engine:
         await engine.register({"name": "f", "nodes": [{"id": "wait", "type": "delay", "duration": "1h"}]})
-        id_ = (await engine.start("f", wait="rest")).id
+        id_ = (await engine.start("f", until="rest")).id
         command = await asyncio.create_subprocess_exec(
             ".venv/bin/layover",
             *("pause", id_, "--db", str(tmp_path / "app.db")),
@@ -67,7 +67,7 @@ async def test_a_pause_shows_the_state_after_a_running_instance_has_applied_it(t
             cwd=Path(__file__).parents[2],
         )
         out, err = await command.communicate()
-        assert (out.decode(), err) == (f"Pause of {id_} is taken; it is paused.\n", b"")
+        assert (out.decode(), err) == (f"Pause of {id_} is stored; it is paused.\n", b"")
 
 
 def test_a_point_is_named_by_its_own_id_too(cli: Run, waiting: str) -> None:
@@ -93,7 +93,7 @@ def test_an_answer_that_does_not_fit_changes_nothing(cli: Run, waiting: str) -> 
     assert "answered already" in err
 
 
-def test_who_may_decide_does(cli: Run, reviewed: str) -> None:
+def test_only_a_user_with_the_role_decides(cli: Run, reviewed: str) -> None:
     code, _, err = cli("approve", reviewed, "--by", "ada")
     assert code == 2
     assert "Say who you are with --by and --role." in err
@@ -150,18 +150,18 @@ def test_what_a_running_function_asks_is_answered_under_its_key(cli: Run) -> Non
     assert ended.out.splitlines()[-1] == "output: 4"
 
 
-def test_what_waits_for_nobody_is_not_answered(cli: Run) -> None:
+def test_a_signal_is_not_answered(cli: Run) -> None:
     Path("signal.yaml").write_text("name: signal\nnodes: [{id: a, type: wait_signal, signal: paid}]\n")
     id_ = cli("run", "signal.yaml", "--json").id
     code, _, err = cli("answer", id_, "1")
     assert code == 4
-    assert "waits for nobody's answer" in err
+    assert "asks for no answer" in err
     code, _, err = cli("answer", f"{id_}:a", "1")
     assert code == 4
     assert "layover signal" in err
 
 
-def test_a_signal_reaches_who_waits(cli: Run) -> None:
+def test_a_signal_reaches_the_execution_that_waits_for_it(cli: Run) -> None:
     Path("signal.yaml").write_text("name: signal\nnodes: [{id: a, type: wait_signal, signal: paid, key: k1}]\n")
     ran = cli("run", "signal.yaml", "--json")
     code, out, _ = cli("signal", "paid", "other")
@@ -169,15 +169,27 @@ def test_a_signal_reaches_who_waits(cli: Run) -> None:
     assert out.endswith("no execution waits for it yet.\n")
     code, out, _ = cli("signal", "paid", "k1", "--data", '{"n": 1}', "--id", "once")
     assert (code, out) == (0, f"The signal once reached 1 execution:\n  {ran.id}\n")
-    assert cli("signal", "paid", "k1", "--id", "once").out == "The signal once was known; nothing is changed.\n"
+    assert cli("signal", "paid", "k1", "--id", "once").out == "The signal once was sent before; nothing is changed.\n"
     assert cli("signal", "paid", "k1", "--json").json["repeated"] is False
     assert go_on(cli, ran.id, "signal.yaml").code == 0
     assert cli("signal", "").code == 2
 
 
+def test_a_pause_can_end_by_itself(cli: Run, waiting: str) -> None:
+    assert cli("pause", waiting, "--until-cron", "0 0 * * *", "--zone", "Europe/Berlin").code == 0
+    go_on(cli, waiting)
+    assert cli("show", waiting, "--json").json["resume_at"] is not None
+    assert cli("resume", waiting, "--only-by-hand", "--cron", "@daily").code == 2
+    assert cli("resume", waiting, "--only-by-hand").code == 0
+    go_on(cli, waiting)
+    assert cli("show", waiting, "--json").json["resume_at"] is None
+    code, _, err = cli("resume", waiting, "--at", "tomorrow")
+    assert (code, "--at: `tomorrow` is not a moment" in err) == (2, True)
+
+
 def test_an_operator_pauses_and_resumes(cli: Run, waiting: str) -> None:
     code, out, _ = cli("pause", waiting, "--reason", "lunch", "--by", "op")
-    assert (code, out) == (0, f"Pause of {waiting} is taken; it is paused.\n")
+    assert (code, out) == (0, f"Pause of {waiting} is stored; it is paused.\n")
     go_on(cli, waiting)
     assert "paused: lunch" in cli("show", waiting).out.splitlines()
     assert cli("resume", waiting, "--data", "5").code == 2
@@ -204,7 +216,7 @@ def test_a_failed_execution_is_tried_again_and_given_back(cli: Run) -> None:
     code, out, _ = cli("retry", id_)
     assert code == 0
     # A server that lacks the function gives it back at once.
-    assert out in (f"Retry of {id_} is taken; it is running.\n", f"Retry of {id_} is taken; it is waiting.\n")
+    assert out in (f"Retry of {id_} is stored; it is running.\n", f"Retry of {id_} is stored; it is waiting.\n")
     assert _status(cli, id_) in ("running", "waiting")
     Path("nodes.py").write_text("def break_down(message): return message\n")
     assert go_on(cli, id_, "breaking.yaml").code == 0
@@ -254,7 +266,7 @@ def test_acting_makes_no_database(cli: Run, words: tuple[str, ...]) -> None:
     assert not list(Path().glob("*.db*"))
 
 
-def test_an_approval_is_decided_by_whom_it_was_delegated_to(cli: Run, reviewed: str) -> None:
+def test_the_user_whom_an_approval_was_delegated_to_decides(cli: Run, reviewed: str) -> None:
     assert cli("approve", reviewed, "--by", "ben").code == 2
     code, out, _ = cli("delegate", reviewed, "ben", "--by", "ada", "--role", "boss")
     assert (code, out) == (0, f"ben decides at {reviewed}:review now.\n")

@@ -6,7 +6,7 @@ import importlib.util
 import os
 import subprocess
 import sys
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -96,12 +96,35 @@ def test_an_error_shows_where_it_comes_from_only_when_asked(cli: Run, monkeypatc
     assert "Traceback" not in cli("ls").err
 
 
+def test_ctrl_c_while_the_commands_are_loaded_leaves_no_traceback(tmp_path: Path) -> None:
+    (tmp_path / "cyclopts.py").write_text("raise KeyboardInterrupt\n")
+    done = subprocess.run(
+        [sys.executable, "-c", "from layover.cli.entry import main; main()", "ls"],
+        capture_output=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"")
+
+
+def test_the_command_begins_there() -> None:
+    (script,) = entry_points(group="console_scripts", name="layover")
+    assert script.value == "layover.cli.entry:main"
+
+
 def test_a_fault_of_ours_is_told_as_one() -> None:
     broken = "import sys; sys.modules['layover.cli.lists'] = None; from layover.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", broken, "ls"], capture_output=True, check=False)  # noqa: S603 - ourselves
     assert (done.returncode, done.stdout) == (1, b"")
     assert b"This is a fault of Layover" in done.stderr
     assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("words", [("settings",), ("run", "--no-jitter", "there-is-none.yaml"), ("worker",)])
+def test_commands_read_their_flags_where_pydantic_is_loaded(words: tuple[str, ...]) -> None:
+    program = "import pydantic; from layover.cli.main import main; main()"
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, check=False)  # noqa: S603 - ourselves
+    assert b"validation error" not in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,8 @@ import apsw
 import pytest
 
 from layover import Engine
-from layover.ports.access import Standing
+from layover.admin import OperatorEngine
+from layover.ports.access import WorkflowStatus
 from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
 from tests.cli.copy_scene import HOUR, goes_on, leave_unheard, named, tokens
@@ -100,15 +101,15 @@ async def test_keys_and_what_people_did_are_counted_if_there_are_any(tmp_path: P
     source, target = (tmp_path / name for name in ("source.db", "target.db"))
     store = SqliteStore(source)
     await store.open("test")
-    await store.add_key(key(1), entry(1))
-    await store.set_standing(Standing(workflow="order", state="inactive", changed_at=1), entry(2))
+    await store.api_keys.add(key(1), entry(1))
+    await store.workflow_status.set_status(WorkflowStatus(workflow="order", state="inactive", changed_at=1), entry(2))
     await store.close()
     counts = "0 executions (0 open), 0 events, 0 versions, 0 signals, 1 key, 2 audit entries"
     code, out, err = await _layover("copy", str(source), str(target))
     assert (code, out, err) == (0, f"{counts}: {WELL}\n", "")
     code, out, _ = await _layover("copy", str(target), str(tmp_path / "third.db"), "--json")
     told = json.loads(out)
-    assert (code, told["keys"], told["standings"], told["audit"]) == (0, 1, 1, 2)
+    assert (code, told["keys"], told["workflow_statuses"], told["audit"]) == (0, 1, 1, 2)
 
 
 async def test_a_copy_between_servers(source: Path, postgres: Databases) -> None:
@@ -153,23 +154,23 @@ def test_a_target_that_is_not_empty_is_refused_and_left_as_it_is(source: Path, t
         assert "--resume" in err
     code, out, err = layover("copy", str(source), str(target), "--resume")
     assert (code, out) == (4, "")
-    assert "is no copy of this source" in err
+    assert "is not a copy of this source" in err
     assert target.read_bytes() == before
 
 
 async def _use(path: Path) -> None:
     async with Engine(f"sqlite:///{path}") as engine:
         await engine.register({"name": "other", "nodes": [{"id": "a", "type": "end"}]})
-        await engine.start("other", wait="end")
+        await engine.start("other", until="end")
 
 
 async def test_a_source_that_is_in_use_is_refused(source: Path, tmp_path: Path) -> None:
     target = tmp_path / "target.db"
-    async with Engine(f"sqlite:///{source}") as engine:
+    async with OperatorEngine(f"sqlite:///{source}", drive=True) as engine:
         for words in ((), ("--dry-run",)):
             code, out, err = await _layover("copy", str(source), str(target), *words)
             assert (code, out) == (4, "")
-            assert f"source.db is in use; 1 instance of it run: {engine.instance.id}." in err
+            assert f"source.db is in use: 1 instance of it runs: {engine.instance_id}." in err
     assert not target.exists()
 
 
@@ -188,7 +189,7 @@ async def test_two_copies_do_not_meet(source: Path, tmp_path: Path) -> None:
     code, out, err = await _layover("copy", str(source), str(tmp_path / "target.db"))
     await other.close()
     assert (code, out) == (4, "")
-    assert "is being copied into" in err
+    assert "Another copy into" in err
 
 
 @pytest.mark.parametrize(
@@ -235,28 +236,28 @@ _KILLED = """
 import os, signal, sys
 from layover.cli.main import main
 from layover.runtime.maintenance import database_copy
-from layover.stores.{kind} import {store}
+from layover.stores.{kind}.database_copy import {family}
 
 database_copy._EXECUTIONS_AT_ONCE = 3
-keep = {store}.keep
+write_batch = {family}.write_batch
 left = {calls}
 
-async def keep_some(self, batch):
+async def write_some(self, batch):
     global left
-    await keep(self, batch)
+    await write_batch(self, batch)
     left -= 1
     if not left:
         os.kill(os.getpid(), signal.SIGKILL)
 
-{store}.keep = keep_some
+{family}.write_batch = write_some
 main()
 """
 
 
 def _killed_copy(source: Path, target: str, calls: int) -> None:
     """Copy, and be killed after some of it was written."""
-    kind, store = ("postgres", "PostgresStore") if "://" in target else ("sqlite", "SqliteStore")
-    program = _KILLED.format(kind=kind, store=store, calls=calls)
+    kind = "postgres" if "://" in target else "sqlite"
+    program = _KILLED.format(kind=kind, family=f"{kind.title()}DatabaseCopy", calls=calls)
     words = [sys.executable, "-c", program, "copy", str(source), target]
     assert subprocess.run(words, check=False, timeout=120).returncode == -signal.SIGKILL  # noqa: S603 - our own
 
@@ -291,7 +292,7 @@ async def test_a_copy_to_a_server_that_was_killed_is_gone_on_with(
     assert await ask(target, f"SELECT count(*) FROM {schema}.heads") == 9  # noqa: S608 - a name of ours
     code, out, err = await _layover("copy", str(source), target, "--resume")
     assert (code, out) == (4, "")
-    assert "is being copied into, or was until a moment ago" in err
+    assert "is running, or was until a moment ago" in err
     assert "try again in half a minute" in err
     await run(target, f"UPDATE {schema}.instances SET seen_at = seen_at - 40000")  # noqa: S608 - the same
     code, out, err = await _layover("copy", str(source), target, "--resume")
@@ -306,22 +307,23 @@ def test_a_copy_that_was_used_is_not_gone_on_with(source: Path, tmp_path: Path) 
     asyncio.run(_use(target))
     code, _, err = layover("copy", str(source), str(target), "--resume")
     assert code == 4
-    assert "is no copy of this source" in err
+    assert "is not a copy of this source" in err
 
 
 _OPENED = """
 import sys
 from layover.cli.main import main
 from layover.stores.sqlite import SqliteStore
+from layover.stores.sqlite.database_copy import SqliteDatabaseCopy
 
-keep, late = SqliteStore.keep, SqliteStore(sys.argv[2])
+write_batch, late = SqliteDatabaseCopy.write_batch, SqliteStore(sys.argv[2])
 
-async def keep_and_open(self, batch):
-    await keep(self, batch)
-    if late._writer is None:
+async def write_and_open(self, batch):
+    await write_batch(self, batch)
+    if not late._session.is_open:
         await late.open("late")
 
-SqliteStore.keep = keep_and_open
+SqliteDatabaseCopy.write_batch = write_and_open
 main()
 """
 
@@ -330,7 +332,7 @@ def test_a_source_that_is_opened_meanwhile_is_told(source: Path, tmp_path: Path)
     words = [sys.executable, "-c", _OPENED, "copy", str(source), str(tmp_path / "target.db")]
     done = subprocess.run(words, check=False, timeout=120, capture_output=True)  # noqa: S603 - our own
     assert (done.returncode, done.stdout) == (4, b"")
-    assert b"was opened while it was copied; 1 instance of it run: late." in done.stderr
+    assert b"was opened while it was copied: 1 instance of it runs: late." in done.stderr
 
 
 def test_what_fails_on_its_way_says_how_to_go_on(source: Path, postgres: Databases) -> None:
@@ -343,7 +345,7 @@ def test_what_fails_on_its_way_says_how_to_go_on(source: Path, postgres: Databas
     assert (code, out) == (2, "")
     assert named("timer") in err
     assert "Nothing was changed in the source" in err
-    assert "--resume` goes on with it" in err
+    assert "--resume` continues the copy" in err
 
 
 def test_a_source_that_breaks_a_law_is_copied_as_it_is_and_told(source: Path, counted: str, tmp_path: Path) -> None:

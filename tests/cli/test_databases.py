@@ -83,7 +83,7 @@ def test_a_database_that_cannot_be_used_is_told_and_left_alone(
 
 
 @pytest.mark.parametrize(("make", "said"), FAULTY[1:4])
-def test_such_a_database_is_not_migrated_nor_run_on(cli: Run, make: object, said: str) -> None:
+def test_an_unusable_database_is_neither_migrated_nor_run_on(cli: Run, make: object, said: str) -> None:
     assert callable(make)
     make()
     code, _, err = cli("migrate")
@@ -162,7 +162,9 @@ def test_a_doctor_tells_of_executions_that_stand_still(cli: Run, waiting: str) -
     assert f"warning  execution {waiting}: due for" in out
 
 
-def test_nobody_waits_for_instances_where_none_runs(cli: Run, waiting: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_running_instance_an_operation_is_not_waited_for(
+    cli: Run, waiting: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def waited(*_: object) -> None:
         raise AssertionError("it waits")
 

@@ -123,7 +123,7 @@ def test_the_inbox_is_what_a_person_may_answer(cli: Run, waiting: str) -> None:
     assert f"{waiting}:size  form" in cli("inbox").out.splitlines()
     cli("answer", waiting, '{"size": 1}')
     cli("run", "asking.yaml", "--nodes", "nodes.py", "--id", waiting)
-    assert cli("inbox", "--user", "ada").out == "Nothing waits for this person.\n"
+    assert cli("inbox", "--user", "ada").out == "No pause point waits for this person.\n"
     lines = cli("inbox", "--user", "ada", "--role", "boss").out.splitlines()
     assert lines[0] == f"{waiting}:review  approval"
     assert "role boss" in lines[1]

@@ -46,5 +46,5 @@ def test_a_file_that_an_instance_has_open_is_not_brought_back(cli: Run, waiting:
         fcntl.flock(lock, fcntl.LOCK_EX)
         code, _, err = cli("migrate", "--to", "1")
     assert code == 4
-    assert "is in use; 1 instance of it run: one" in err
+    assert "is in use: 1 instance of it runs: one" in err
     assert cli("ls").code == 0

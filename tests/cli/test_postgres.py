@@ -58,7 +58,7 @@ def test_a_database_that_instances_use_is_not_brought_back(cli: Run, db: str) ->
     _run(db, "INSERT INTO layover.instances VALUES ('one', (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint)")
     code, _, err = cli("migrate", "--to", "0", "--db", db)
     assert code == 4
-    assert "is in use; 1 instance of it run: one" in err
+    assert "is in use: 1 instance of it runs: one" in err
     _run(db, "UPDATE layover.instances SET seen_at = seen_at - 31000")
     assert cli("migrate", "--to", "0", "--db", db).code == 0
 
@@ -80,10 +80,10 @@ def test_an_execution_is_run_looked_at_answered_and_purged(cli: Run, db: str) ->
     assert out
 
 
-def test_a_doctor_tells_of_the_server_the_schema_and_who_lives(cli: Run, db: str) -> None:
+def test_a_doctor_tells_of_the_server_the_schema_and_the_instances(cli: Run, db: str) -> None:
     code, out, _ = cli("doctor", "--db", db)
     assert code == 0
-    assert "is not there yet" in out
+    assert "does not exist yet" in out
     cli("migrate", "--db", db)
     _run(db, "INSERT INTO layover.instances VALUES ('one', (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint)")
     code, out, _ = cli("doctor", "--db", db)

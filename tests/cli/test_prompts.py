@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import pytest
 
-from layover.cli.prompts import EndOfInput, Given, ask
-from layover.core.approval_rules import ApprovalRules
-from layover.core.engine.state import Point
-from layover.ports.records import PointRow
+from layover import Moment, PausePoint
+from layover.cli.prompts import EndOfInput, PromptAnswer, ask
 
 
 class Typist:
@@ -25,18 +25,35 @@ class Typist:
         self.prompts.clear()
 
 
-def _form(schema: object, **details: object) -> PointRow:
-    point = Point(id="p", node="ask", kind="form", opened_at=0, details={"title": "T", **details})
-    return PointRow(execution_id="e", workflow="w", point=point, schema=schema)
+class Asked(NamedTuple):
+    """A pause point, and the data of the event that opened it."""
+
+    point: PausePoint
+    opening: dict[str, object]
 
 
-def _approval(schema: object = None, **rules: object) -> PointRow:
-    point = Point(id="p", node="ask", kind="approval", opened_at=0, rules=ApprovalRules(**rules))  # type: ignore[arg-type]
-    return PointRow(execution_id="e", workflow="w", point=point, schema=schema)
+def _form(schema: object, **details: object) -> Asked:
+    point = PausePoint(**_BASE, kind="form", title="T", schema=schema)
+    return Asked(point, {"details": {"title": "T", **details}})
+
+
+def _approval(schema: object = None, **rules: object) -> Asked:
+    return Asked(PausePoint(**_BASE, kind="approval", schema=schema), {"rules": rules})
+
+
+_BASE: dict[str, Any] = {
+    "id": "p",
+    "execution_id": "e",
+    "workflow": "w",
+    "context_id": "ask",
+    "node": "ask",
+    "status": "open",
+    "opened_at": Moment.of(0),
+}
 
 
 async def _data(schema: object, *lines: str) -> object:
-    return (await ask(_form(schema), Typist(*lines))).data
+    return (await ask(*_form(schema), Typist(*lines))).data
 
 
 FIELDS = {
@@ -65,7 +82,7 @@ async def test_what_is_not_needed_may_be_left_out() -> None:
 
 async def test_what_does_not_fit_is_asked_again() -> None:
     typist = Typist("", "a", "ab", "maybe", "true", "x", "null", "[x]", "[]", "green", "2", "5", "there")
-    found = (await ask(_form(FIELDS), typist)).data
+    found = (await ask(*_form(FIELDS), typist)).data
     assert found == {"text": "ab", "flag": True, "count": None, "list": [], "one": 2, "there": "there"}
     assert len(typist.prompts) == 13
 
@@ -91,27 +108,27 @@ async def test_data_without_known_fields_is_typed_as_json(schema: object, lines:
 
 
 async def test_a_decision_is_yes_or_no() -> None:
-    assert await ask(_approval(), Typist("what", "Y", "")) == Given(None, approved=True)
-    assert await ask(_approval(), Typist("no", "because")) == Given(None, approved=False, comment="because")
+    assert await ask(*_approval(), Typist("what", "Y", "")) == PromptAnswer(None, approved=True)
+    assert await ask(*_approval(), Typist("no", "because")) == PromptAnswer(None, approved=False, comment="because")
 
 
 async def test_a_comment_that_is_required_is_asked_for_until_it_is_there() -> None:
     typist = Typist("y", "", "", "fine")
-    assert await ask(_approval(comment_required=True), typist) == Given(None, approved=True, comment="fine")
+    assert await ask(*_approval(comment_required=True), typist) == PromptAnswer(None, approved=True, comment="fine")
 
 
 async def test_an_approval_may_have_a_form() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}}
-    assert await ask(_approval(schema), Typist("y", "", "4")) == Given({"n": 4}, approved=True)
+    assert await ask(*_approval(schema), Typist("y", "", "4")) == PromptAnswer({"n": 4}, approved=True)
 
 
 async def test_the_end_of_input_answers_nothing() -> None:
     with pytest.raises(EndOfInput):
-        await ask(_form(FIELDS), Typist("ab"))
+        await ask(*_form(FIELDS), Typist("ab"))
 
 
 async def test_what_is_shown_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    await ask(_form(None, shown={"total": 5}, failure={"message": "no"}), Typist("1"))
+    await ask(*_form(None, shown={"total": 5}, failure={"message": "no"}), Typist("1"))
     out = capsys.readouterr().out
     assert '  shown: {"total":5}' in out.splitlines()
     assert '  failure: {"message":"no"}' in out.splitlines()

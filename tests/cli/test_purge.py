@@ -56,9 +56,9 @@ async def _build(path: Path) -> None:
         for name, settings in (("short", {"retention": "1d"}), ("long", {"retention": "30d"}), ("plain", {})):
             await engine.register(flow(end(1), name=name, settings=settings))
             for _ in range(3):
-                await engine.start(name, wait="end")
+                await engine.start(name, until="end")
         await engine.register(flow(form(), name="asking", settings={"retention": "1d", "max_pause": "none"}))
-        await engine.start("asking", wait="rest")
+        await engine.start("asking", until="rest")
     db = apsw.Connection(str(path))
     for name, days in AGES.items():
         ids = [id_ for (id_,) in db.execute("SELECT execution_id FROM heads WHERE workflow = ?", (name,))]
@@ -186,7 +186,7 @@ async def test_a_running_engine_is_not_held_up(path: Path) -> None:
     async with Engine(f"sqlite:///{path}") as engine:
         code, out, err = await asyncio.to_thread(layover, "purge", str(path))
         assert (code, out.splitlines()[-1], err) == (0, "3 executions deleted", "")
-        assert (await engine.start("plain", wait="end")).status == "completed"
+        assert (await engine.start("plain", until="end")).status == "completed"
 
 
 def test_a_database_of_a_later_release_is_left_alone(path: Path) -> None:

@@ -157,18 +157,18 @@ def test_a_python_workflow_goes_on_by_the_command_that_is_told(cli: Run) -> None
         ("flos.py", "flos.py: there is no such file. Did you mean `flows.py`?"),
         ("flos.py:hello", "flos.py:hello: there is no such file. Did you mean `flows.py`?"),
         ("flows:helo", "flows:helo: there is no `helo` in it. Did you mean `hello`?"),
-        ("flows:number", "flows:number: this is no Workflow, but an int."),
-        ("flows:greet", "flows:greet: this is no Workflow, but a node function."),
+        ("flows:number", "flows:number: this is not a Workflow, but an int."),
+        ("flows:greet", "flows:greet: this is not a Workflow, but a node function."),
         ("flows:make", "Call it in the module: `flow = make(…)`"),
         ("flows:", "A workflow in Python is named MODULE:WORKFLOW, FILE.py:WORKFLOW or FILE.py."),
         ("flows:he-llo", "`he-llo` cannot be the name of a workflow."),
         (":hello", "cannot be the name of a workflow."),
         ("package/inner:flow", "Did you mean `package/inner.py:flow`?"),
         ("package/inner.py:flow", "A file of a package is named as a module"),
-        ("asking.yaml:flow", "asking.yaml:flow: asking.yaml is no Python file."),
+        ("asking.yaml:flow", "asking.yaml:flow: asking.yaml is not a Python file."),
         ("flows", "A workflow in Python is named MODULE:WORKFLOW"),
         ("nodes.py", "nodes.py: there is no workflow in it."),
-        ("nodes.py:calls", "this is no Workflow, but a list."),
+        ("nodes.py:calls", "this is not a Workflow, but a list."),
     ],
 )
 def test_a_name_that_is_no_workflow_is_told_in_a_sentence(cli: Run, name: str, said: str) -> None:
@@ -248,6 +248,6 @@ def test_a_worker_registers_the_workflows_that_are_named(project: Path) -> None:
 
     async def start() -> str:
         async with Engine("sqlite:///layover.db") as engine:
-            return (await engine.start("ask", {}, wait="rest")).status
+            return (await engine.start("ask", {}, until="rest")).status
 
     assert asyncio.run(start()) == "paused"

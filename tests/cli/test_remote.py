@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import getpass
 import re
 import socket
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.cli.over_http import Served
+from tests.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,7 +79,7 @@ def test_what_is_typed_wins_over_the_environment(
 
 
 @pytest.mark.parametrize("words", ACTS)
-def test_nobody_says_who_they_are_to_a_server(cli: Run, words: tuple[str, ...]) -> None:
+def test_by_and_role_are_refused_on_a_server(cli: Run, words: tuple[str, ...]) -> None:
     url = "http://127.0.0.1:1"
     code, out, err = cli(*(word.format(id="x") for word in words), "--by", "ada", "--url", url)
     assert (code, out) == (2, "")
@@ -85,7 +87,7 @@ def test_nobody_says_who_they_are_to_a_server(cli: Run, words: tuple[str, ...]) 
     assert "by your key" in cli("inbox", "--role", "boss", "--url", url).err
 
 
-def test_whose_key_it_is_decides(cli: Run, waiting: str, server: Served) -> None:
+def test_the_user_of_the_key_decides(cli: Run, waiting: str, server: Served) -> None:
     assert cli(*server.translated(("answer", waiting, '{"size": 2}', "--by", "bob"))).out == (
         f"{waiting}:size is answered by bob.\n"
     )
@@ -129,11 +131,12 @@ def test_what_is_done_on_a_database_is_in_its_audit_log_too(cli: Run, waiting: s
     assert cli(*server.translated(("resume", waiting, "--by", "bob"))).code == 0
     found = [entry for entry in server.audit() if entry.act != "key.add"]
     assert [(entry.user, entry.act) for entry in found if entry.act.startswith("execution")] == [
+        (getpass.getuser(), "execution.start"),
         ("ada", "execution.pause"),
         ("bob", "execution.resume"),
     ]
     by_hand = {entry.act for entry in found if entry.credential == "command line"}
-    assert by_hand == {"execution.pause", "signal.send"}
+    assert by_hand == {"workflow.save", "execution.start", "execution.pause", "signal.send"}
     assert all(entry.execution_id == waiting for entry in found if entry.act.startswith("execution"))
 
 
@@ -153,7 +156,7 @@ def test_a_server_runs_a_file_to_its_rest_and_to_its_end(cli: Run, url: str) -> 
     assert (code, opened) == (10, "ask: waits (form): Which?")
     assert rests == f"{id_} paused: `ask` waits for an answer by anybody."
     assert f"  layover answer {id_}:ask DATA --url {url}" in err.splitlines()
-    assert f"To go on with it: layover run size.yaml --id {id_} --url {url}" in err.splitlines()
+    assert f"To continue it: layover run size.yaml --id {id_} --url {url}" in err.splitlines()
     again = cli("run", "size.yaml", "--url", url, "--key", "once", "--tag", "t", "--json")
     assert (again.code, again.id, again.json["pause_points"][0]["context_id"]) == (10, id_, "ask")
     assert cli("answer", id_, "5", "--url", url).code == 0
@@ -179,3 +182,14 @@ def test_what_a_server_has_no_function_for_is_told(cli: Run, url: str) -> None:
     assert cli("run", "breaking.yaml", "--url", url, "--nodes", "nodes.py").code == 2
     assert "by your key" in cli("run", "breaking.yaml", "--url", url, "--by", "ada").err
     assert "not both" in cli("run", "breaking.yaml", "--url", url, "--db", "x.db").err
+
+
+def test_in_a_terminal_a_server_asks_as_a_database_does(project: Path, url: str) -> None:
+    Path("size.yaml").write_text("name: size\nnodes: [{id: ask, type: form, title: Which?, schema: {type: integer}}]\n")
+    with Terminal("run", "size.yaml", "--url", url, folder=project) as terminal:
+        terminal.until("Which?")
+        terminal.until("Answer (JSON):")
+        terminal.type("5\n")
+        terminal.until("✓ ask")
+        terminal.until("output: 5")
+        assert terminal.end() == 0

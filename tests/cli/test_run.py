@@ -43,7 +43,7 @@ def test_a_run_that_rests_says_for_what_and_how_to_go_on(cli: Run) -> None:
     assert out.splitlines()[-1] == f"{ID} paused: `size` waits for an answer by anybody."
     assert err.splitlines() == [
         f"  layover answer {ID}:size DATA",
-        f"To go on with it: layover run asking.yaml --nodes nodes.py --id {ID}",
+        f"To continue it: layover run asking.yaml --nodes nodes.py --id {ID}",
     ]
 
 
@@ -112,14 +112,14 @@ def test_input_comes_from_the_line_a_file_or_standard_input(cli: Run) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ('{"name": "Ada"', "--input:1:15: this is no JSON"),
-        ("\n\n{x}", "--input:3:2: this is no JSON"),
+        ('{"name": "Ada"', "--input:1:15: not valid JSON"),
+        ("\n\n{x}", "--input:3:2: not valid JSON"),
         ("Ada", "A text is written in quotes"),
         ("NaN", "NaN is not a JSON value"),
         ("[" * 100_000, "nested too deeply"),
         ("@nowhere.json", "nowhere.json: No such file"),
-        ("@nodes.py", "nodes.py:2:3: this is no JSON"),
-        ("9" * 5_000, "this is no JSON"),
+        ("@nodes.py", "nodes.py:2:3: not valid JSON"),
+        ("9" * 5_000, "not valid JSON"),
     ],
 )
 def test_bad_json_is_told_with_its_place(cli: Run, given: str, said: str) -> None:
@@ -164,7 +164,7 @@ def test_an_execution_whose_function_has_gone_rests(cli: Run) -> None:
     code, out, _ = cli("run", "late.yaml", "--id", id_)
     assert code == 10
     assert "`hello` waits for an instance that has a function for `greet`." in out
-    assert f"execution {id_}: no instance has a function and a free place for greet" in cli("doctor").out
+    assert f"execution {id_}: no instance has a function and a free call slot for greet" in cli("doctor").out
 
 
 def test_the_problems_of_a_definition_as_json(cli: Run) -> None:
@@ -190,7 +190,7 @@ def test_a_retry_is_waited_for(cli: Run) -> None:
     )
     code, out, _ = cli("run", "flaky.yaml", "--nodes", "other_once.py")
     assert code == 0
-    assert "a: failed, tried again: not yet" in out.splitlines()
+    assert "a: failed, tried again: OSError: not yet" in out.splitlines()
     assert "a: started (attempt 2)" in out.splitlines()
 
 

@@ -38,6 +38,7 @@ PATIENCE = 30
 
 
 LAYOVER = (sys.executable, "-c", "from layover.cli.main import main; main()", "serve")
+WORKER = (*LAYOVER[:-1], "worker")
 EXAMPLE = (sys.executable, str(Path(__file__).parents[2] / "examples" / "serve.py"))
 
 
@@ -45,7 +46,7 @@ class Serving:
     """A server, and what it has printed so far."""
 
     def __init__(self, folder: Path, *words: str, program: tuple[str, ...] = LAYOVER, **environment: str) -> None:
-        command = [*program, *words, *(() if "--port" in words else ("--port", "0"))]
+        command = [*program, *words, *(() if "--port" in words or "worker" in program else ("--port", "0"))]
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
         self.process = subprocess.Popen(  # noqa: S603 - this program
             command,
@@ -97,7 +98,7 @@ def sent(method: str, url: str, headers: dict[str, str], data: bytes | None = No
     """Send a request; return what is answered, all of it."""
     place = urlsplit(url)
     with closing(HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE)) as connection:
-        connection.request(method, place.path, data, headers)
+        connection.request(method, place._replace(scheme="", netloc="").geturl(), data, headers)
         answered = connection.getresponse()
         return answered.status, answered.read()
 
@@ -109,8 +110,12 @@ def serving(folder: Path, *words: str, program: tuple[str, ...] = LAYOVER, **env
     try:
         yield server
     finally:
-        server.process.kill()
-        server.process.wait()
+        server.process.terminate()  # one with several processes ends them, too, which a kill would leave behind
+        try:
+            server.process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            server.process.kill()
+            server.process.wait()
         if server.process.stdout is not None:
             server.process.stdout.close()
 
@@ -262,6 +267,97 @@ def test_several_processes_serve_one_port_and_one_that_dies_is_replaced(folder: 
             os.kill(pid, 0)
 
 
+def test_processes_end_when_the_one_that_started_them_is_killed(folder: Path) -> None:
+    with serving(folder, *ALL, "--processes", "2", LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
+        instances: set[str] = set()
+        while len(instances) < 2:
+            instances.add(server.ask("GET", "/readyz")[1]["instance"])
+        server.process.kill()
+        server.said("engine_closed(?s:.*)engine_closed(?s:.*)engine_closed")  # the first one prepared the database
+        server.said("(<end>)")  # they held its output open as long as they lived
+
+
+def test_metrics_are_those_of_all_processes_and_never_go_backwards(folder: Path) -> None:
+    with serving(folder, *ALL, "--processes", "2", LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
+        pids = [int(pid) for pid in server.said(r"2 processes: ([0-9, ]+)").split(", ")]
+        told = [0.0]
+
+        def scrape() -> float:
+            _, text = sent("GET", f"{server.url}/metrics", {})
+            counted = re.findall(rb'request_duration_seconds_count{.*route="/readyz".*} (\S+)', text)
+            told.append(sum(map(float, counted)))
+            assert told == sorted(told)
+            return told[-1]
+
+        instances: set[str] = set()
+        asked = 0
+        while len(instances) < 2:
+            instances.add(server.ask("GET", "/readyz")[1]["instance"])
+            asked += 1
+        while scrape() < asked:  # the other process writes every second
+            pass
+        assert told[-1] == asked
+        os.kill(pids[0], signal.SIGKILL)
+        server.said("another takes its place")
+        while len(instances) < 3:
+            instances.add(server.ask("GET", "/readyz")[1]["instance"])
+            asked += 1
+            scrape()
+        while scrape() < asked:
+            pass
+        assert told[-1] == asked
+        assert server.stop() == 0
+
+
+def test_several_processes_register_with_the_settings_that_are_given(folder: Path) -> None:
+    (folder / "rounds.yaml").write_text(
+        "name: rounds\nnodes: [{id: r, type: loop, for_each: input.all, body: [{id: x, type: approval}]}]\n"
+    )
+    (folder / "layover.toml").write_text("processes = 2\nmax_iterations = 7\n")
+    key = "a-key-that-nobody-knows"
+    with serving(folder, "rounds.yaml", LAYOVER_ADMIN_KEY=key) as server:
+        server.said(r"2 processes: ([0-9, ]+)")
+        status, found = server.ask("GET", "/api/v1/workflows/rounds", key=key)
+        assert (status, found["definition"]["nodes"][0]["max_iterations"]) == (200, 7)
+        assert server.stop() == 0
+
+
+def test_with_the_worker_off_a_server_answers_and_a_worker_drives(folder: Path) -> None:
+    key = "a-key-that-nobody-knows"
+    with serving(folder, *ALL, "--no-worker", LAYOVER_ADMIN_KEY=key) as server:
+        server.said("it drives no executions")
+        status, ready = server.ask("GET", "/readyz")
+        assert (status, ready["status"]) == (200, "ready")
+        start = {"workflow": "slow", "input": {"seconds": 0}}
+        _, started = server.ask("POST", "/api/v1/executions", start, key)
+        path = f"/api/v1/executions/{started['id']}"
+        assert server.ask("GET", path, key=key)[1]["status"] in ("pending", "running")
+        with serving(folder, "--nodes", "nodes.py", "--health", "0", program=WORKER) as worker:
+            health = worker.said(r"health at +(http://127\.0\.0\.1:\d+)/healthz")
+            assert server.ask("GET", f"{path}?wait=30s&until=end", key=key)[1]["status"] == "completed"
+            assert sent("GET", f"{health}/healthz", {})[0] == 200
+            status, answer = sent("GET", f"{health}/readyz", {})
+            assert (status, msgspec.json.decode(answer)["status"]) == (200, "ready")
+            status, text = sent("GET", f"{health}/metrics", {})
+            assert status == 200
+            assert b'layover_executions_closed_total{workflow="slow",status="completed",outcome="executed"} 1.0' in text
+            assert sent("GET", f"{health}/api/v1/executions", {})[0] == 404
+            assert sent("GET", f"{health}/metrics", {"host": "evil.example"})[0] == 421
+            assert worker.stop() == 0
+            worker.said("Stopped.")
+        assert server.stop() == 0
+
+
+def test_a_health_port_that_is_taken_is_told_before_anything_is_driven(folder: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        with serving(folder, "--nodes", "nodes.py", "--health", port, program=WORKER) as worker:
+            assert worker.process.wait(PATIENCE) == 1
+            worker.said(f"Cannot listen at 127.0.0.1, port {port}")
+            worker.said("--health 9091")
+    assert not (folder / "layover.db").exists()
+
+
 def test_without_any_key_it_is_not_served_to_others(folder: Path) -> None:
     with serving(folder, "--host", "0.0.0.0") as server:  # noqa: S104 - it is refused
         assert server.process.wait(PATIENCE) == 2
@@ -308,7 +404,7 @@ def test_the_example_waits_for_an_approval_and_its_commands_do_what_they_say(tmp
     with serving(tmp_path, *words, program=EXAMPLE) as server:
         server.said("Ctrl-C stops it")
         commands = re.findall(r"^  (curl .+)$", server.printed, re.MULTILINE)
-        list_, watch, approve = (shlex.split(line) for line in commands)
+        list_, watch, approve, call, triggers = (shlex.split(line) for line in commands)
         who = dict([list_[list_.index("-H") + 1].split(": ", 1)])
         urls = [next(word for word in command if word.startswith("http")) for command in (list_, watch, approve)]
         status, listed = sent("GET", urls[0], who)
@@ -318,6 +414,12 @@ def test_the_example_waits_for_an_approval_and_its_commands_do_what_they_say(tmp
         status, watched = sent("GET", urls[1], who)
         assert status == 200
         assert watched.endswith(b'event: end\ndata: {"status":"completed"}\n\n')
+        hook = next(word for word in call if word.startswith("http"))
+        body, kind = call[call.index("-d") + 1], {"Content-Type": "application/json"}
+        assert sent("POST", hook, kind, body.encode()) == (200, b'"Hello from you"')
+        url = next(word for word in triggers if word.startswith("http"))
+        listed = msgspec.json.decode(sent("GET", url, who)[1])["items"]
+        assert [(one["name"], one["state"]) for one in listed] == [("called", "active"), ("ticking", "active")]
         assert server.stop(signal.SIGINT) == 0
     with serving(tmp_path, *words, program=EXAMPLE) as server:  # another refund waits
         server.said("Ctrl-C stops it")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.cli import local, remote, show
+from layover import Listing, Page
+from layover.cli import show
+from layover.cli.doors import page_of
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     import pytest
@@ -27,21 +28,18 @@ nodes:
 async def test_no_more_pages_are_asked_for_than_are_shown() -> None:
     given = 0
 
-    async def endless() -> AsyncIterator[int]:
+    async def endless(limit: int, cursor: str | None) -> Page[int]:
         nonlocal given
-        while True:
-            given += 1
-            yield given
+        given += limit
+        return Page(items=tuple(range(limit)), next="more" if cursor is None else f"{cursor} more")
 
-    assert len(await remote._first(endless())) == 1_000  # noqa: SLF001 - through a server it takes a thousand nodes
-    assert given == 1_000
+    page = await page_of(Listing(endless), 950)
+    assert (len(page.items), given) == (950, 950)
+    assert page.next is not None
 
 
-def test_who_looks_at_many_nodes_is_told_that_there_are_more(
-    cli: Run, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for module in (local, show):
-        monkeypatch.setattr(module, "MOST_SHOWN", 3)
+def test_only_the_first_nodes_are_shown(cli: Run, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(show, "MOST_SHOWN", 3)
     (project / "rounds.yaml").write_text(LOOP)
     shown = cli("show", cli("run", "rounds.yaml", "--json").id)
     assert "the first 3 nodes" in shown.out

@@ -94,7 +94,7 @@ def test_a_question_that_is_not_ours_is_left_to_others(project: Path) -> None:
         assert "Approve?" not in terminal.text
 
 
-def test_a_question_that_somebody_else_answers_goes_away(project: Path, cli: Run) -> None:
+def test_a_question_that_another_user_answers_goes_away(project: Path, cli: Run) -> None:
     with Terminal(*RUN, "--id", ID, "--role", "boss", folder=project) as terminal:
         terminal.until("size (integer):")
         terminal.type("yes")
@@ -228,7 +228,7 @@ def test_a_worker_works_until_it_is_told_to_stop(project: Path, cli: Run, stop: 
         terminal.until("Working on sqlite:///layover.db as ")
         terminal.until("node types: break_down, greet, http")
         answered = cli("answer", id_, '{"size": 1}')
-        assert "A running instance takes it" in answered.err
+        assert "A running instance applies it" in answered.err
         assert any(cli("why", id_).out.startswith("`review` waits") for _ in range(200))
         terminal.signal(stop)
         terminal.until("Stopped.")

@@ -146,7 +146,7 @@ def test_progress_is_shown_on_a_terminal(path: Path) -> None:
 
 async def test_a_running_engine_is_not_held_up_and_does_not_hold_up(path: Path) -> None:
     async with Engine(f"sqlite:///{path}", nodes=[echo]) as engine:
-        await engine.start("chain", key="before", wait="end")
+        await engine.start("chain", idempotency_key="before", until="end")
         code, out, err = await asyncio.to_thread(layover, "verify", str(path))
         assert (code, err) == (0, ""), out
-        await engine.start("chain", key="after", wait="end")
+        await engine.start("chain", idempotency_key="after", until="end")

@@ -62,7 +62,7 @@ def test_a_list_is_narrowed_by_what_executions_began_with(cli: Run, waiting: str
 
 def test_bad_conditions_end_with_a_sentence(cli: Run, waiting: str) -> None:
     example = "For example: --where customer.tier=gold --where total=12"
-    assert cli("ls", "--where", "name").err == f"layover: --where: `name` is no path with its value.\n{example}\n"
+    assert cli("ls", "--where", "name").err == f"layover: --where: `name` is not a path with a value.\n{example}\n"
     for bad in ("name", f"name={'x' * 9_000}", f"{'a.' * 40}a=1", f"{'a.' * 9_000}a=1", "a=\udcff", 'a="\\u0000"'):
         code, out, err = cli("ls", "--where", bad)
         assert (code, out) == (2, "")

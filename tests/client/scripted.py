@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple, Self
 import msgspec
 from aiohttp import web
 
-from layover.client.async_client import AsyncClient
-from layover.client.request_policy import RequestPolicy
+from layover import Client, ExecutionHandle, RequestPolicy
+from layover.model.executions import Execution
+from layover.model.shared import decode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -85,17 +86,20 @@ async def scripted(*says: Says) -> AsyncIterator[Scripted]:
 
 
 class Hurried:
-    """A client that writes down for how long it would wait, and does not."""
+    """A client that writes down for how long it would wait, and does not; and an execution that it knows."""
 
-    def __init__(self, url: str, **patience: float) -> None:
+    def __init__(self, url: str, policy: RequestPolicy | None = None) -> None:
         self.waited: list[float] = []
-        self.client = AsyncClient(url, key=KEY, patience=RequestPolicy(**patience))  # type: ignore[arg-type]
-        self.client._transport.rest = self._rest  # noqa: SLF001 - time is the test's own
+        self.client = Client(url, api_key=KEY, policy=policy)
+        self.client._transport.sleep = self._sleep  # noqa: SLF001 - time is the test's own
+        known = decode(msgspec.json.encode(EXECUTION), Execution)
+        self.execution = ExecutionHandle(self.client._backend, known)  # noqa: SLF001 - nothing was asked for it
 
-    async def _rest(self, seconds: float) -> None:
+    async def _sleep(self, seconds: float) -> None:
         self.waited.append(seconds)
 
     async def __aenter__(self) -> Self:
+        await self.client.__aenter__()
         return self
 
     async def __aexit__(self, *_: object) -> None:

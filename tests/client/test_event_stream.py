@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from layover.client import ApiError
+from layover import LayoverError, NotFound, RequestPolicy, Unavailable
 from tests.client.scripted import EXECUTION, Hurried, Says, problem, scripted
 
 ID = str(EXECUTION["id"])
@@ -20,7 +20,7 @@ def _told(*numbers: int) -> bytes:
 
 
 async def _seen(hurried: Hurried, since: int = 0) -> list[int]:
-    return [event.seq async for event in hurried.client.executions.stream(ID, since=since)]
+    return [event.seq async for event in hurried.execution.events(since=since)]
 
 
 async def test_it_ends_with_the_execution() -> None:
@@ -47,7 +47,7 @@ async def test_lines_may_end_as_on_other_machines() -> None:
 async def test_a_busy_server_is_asked_again_and_a_refusal_is_told() -> None:
     says = [problem(503, "too_many_streams", ("Retry-After", "5")), problem(404, "unknown_execution")]
     async with scripted(*says) as server, Hurried(server.url) as hurried:
-        with pytest.raises(ApiError) as raised:
+        with pytest.raises(NotFound) as raised:
             await _seen(hurried)
     assert raised.value.code == "unknown_execution"
     assert len(server.asked) == 2
@@ -56,8 +56,8 @@ async def test_a_busy_server_is_asked_again_and_a_refusal_is_told() -> None:
 
 async def test_it_gives_up_when_nothing_is_heard_any_more() -> None:
     says = [Says(body=_told(0)), *[Says(body=b"")] * 3]
-    async with scripted(*says) as server, Hurried(server.url, tries=4) as hurried:
-        with pytest.raises(ApiError) as raised:
+    async with scripted(*says) as server, Hurried(server.url, RequestPolicy(tries=4)) as hurried:
+        with pytest.raises(Unavailable) as raised:
             await _seen(hurried)
     assert raised.value.code == "unreachable"
     assert len(server.asked) == 4
@@ -65,6 +65,6 @@ async def test_it_gives_up_when_nothing_is_heard_any_more() -> None:
 
 async def test_what_is_no_event_is_an_error() -> None:
     async with scripted(Says(body=b"data: nonsense\n\n")) as server, Hurried(server.url) as hurried:
-        with pytest.raises(ApiError) as raised:
+        with pytest.raises(LayoverError) as raised:
             await _seen(hurried)
     assert raised.value.code == "bad_answer"

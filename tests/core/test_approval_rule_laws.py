@@ -1,4 +1,4 @@
-"""What holds for any rules, any people and whatever they try."""
+"""Laws for any rules, any people and any sequence of decisions."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from layover.core.approval_rules import (
-    Accepted,
     ApprovalRules,
-    Decision,
+    DecisionAllowed,
+    DecisionRefused,
     Person,
-    Refusal,
+    RecordedDecision,
     Repeated,
     check_decision,
     may_decide,
@@ -39,24 +39,26 @@ RULES = st.builds(
 )
 PEOPLE = st.builds(Person, NAMES, SOME_ROLES)
 TRIES = st.lists(st.tuples(PEOPLE, st.booleans()), max_size=12)
-ANY_DECISIONS = st.lists(st.builds(Decision, NAMES, st.booleans(), st.integers(0, 9), on_behalf_of=st.none() | NAMES))
+ANY_DECISIONS = st.lists(
+    st.builds(RecordedDecision, NAMES, st.booleans(), st.integers(0, 9), on_behalf_of=st.none() | NAMES)
+)
 
 
-def live(rules: ApprovalRules, tries: list[tuple[Person, bool]], until_closed: bool = True) -> list[Decision]:
-    """Let people try to decide, one after the other, and return what was recorded."""
-    decisions: list[Decision] = []
+def live(rules: ApprovalRules, tries: list[tuple[Person, bool]], until_closed: bool = True) -> list[RecordedDecision]:
+    """Let people try to decide, one after the other, and return the recorded decisions."""
+    decisions: list[RecordedDecision] = []
     for at, (person, approved) in enumerate(tries):
         if until_closed and outcome(rules, decisions) != "open":
             break
         verdict = check_decision(rules, person, decisions, approved=approved)
-        if isinstance(verdict, Accepted):
-            decisions.append(Decision(person.user, approved, at, on_behalf_of=verdict.on_behalf_of))
+        if isinstance(verdict, DecisionAllowed):
+            decisions.append(RecordedDecision(person.user, approved, at, on_behalf_of=verdict.on_behalf_of))
     return decisions
 
 
 @given(RULES, ANY_DECISIONS, ANY_DECISIONS)
 def test_an_outcome_never_changes_when_more_decisions_arrive(
-    rules: ApprovalRules, before: list[Decision], after: list[Decision]
+    rules: ApprovalRules, before: list[RecordedDecision], after: list[RecordedDecision]
 ) -> None:
     first = outcome(rules, before)
     assume(first != "open")
@@ -71,7 +73,7 @@ def test_every_person_and_every_place_is_counted_once(rules: ApprovalRules, trie
 
 
 @given(RULES, TRIES)
-def test_whatever_is_accepted_is_counted(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
+def test_every_accepted_decision_is_counted(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
     heard: set[str] = set()
     for decision in live(rules, tries, until_closed=False):
         names = {decision.by, decision.on_behalf_of or decision.by}
@@ -87,7 +89,7 @@ def test_an_approval_is_never_what_rejects(rules: ApprovalRules, tries: list[tup
 
 
 @given(RULES, TRIES, PEOPLE)
-def test_who_may_decide_does_not_depend_on_the_order_of_those_before(
+def test_who_may_decide_does_not_depend_on_the_order_of_earlier_decisions(
     rules: ApprovalRules, tries: list[tuple[Person, bool]], person: Person
 ) -> None:
     decisions = live(rules, tries[:4])
@@ -123,7 +125,7 @@ def test_escalating_never_takes_a_right_away(
 
 
 @given(RULES, TRIES)
-def test_an_open_approval_among_known_people_has_somebody_who_may_decide(
+def test_an_open_approval_with_known_approvers_has_one_who_may_decide(
     rules: ApprovalRules, tries: list[tuple[Person, bool]]
 ) -> None:
     rules = msgspec.structs.replace(rules, roles=(), escalated_roles=(), escalation_ahead=False)
@@ -135,11 +137,13 @@ def test_an_open_approval_among_known_people_has_somebody_who_may_decide(
 
 
 @given(RULES, ANY_DECISIONS, PEOPLE, st.booleans())
-def test_the_two_checks_agree(rules: ApprovalRules, decisions: list[Decision], person: Person, approved: bool) -> None:
+def test_may_decide_agrees_with_check_decision(
+    rules: ApprovalRules, decisions: list[RecordedDecision], person: Person, approved: bool
+) -> None:
     verdict = check_decision(rules, person, decisions, approved=approved)
     refused = may_decide(rules, person, decisions)
     if isinstance(verdict, Repeated):
         assert refused is not None
         assert refused.code == "already_decided"
     else:
-        assert refused == (verdict if isinstance(verdict, Refusal) else None)
+        assert refused == (verdict if isinstance(verdict, DecisionRefused) else None)

@@ -4,12 +4,12 @@ import msgspec
 import pytest
 
 from layover.core.approval_rules import (
-    Accepted,
     ApprovalRules,
-    Decision,
+    DecisionAllowed,
+    DecisionRefused,
     Outcome,
     Person,
-    Refusal,
+    RecordedDecision,
     Repeated,
     check_decision,
     check_delegation,
@@ -23,14 +23,14 @@ TWO = ApprovalRules(users=("ann", "bob"), need=2)
 IN_TURN = ApprovalRules(users=("ann", "bob", "cat"), need=3, order="sequence")
 
 
-def said(*words: str) -> list[Decision]:
+def said(*words: str) -> list[RecordedDecision]:
     """`+ann` approves, `-bob` rejects, `+dan/ann` approves in the place of ann."""
     return [_said(word, at) for at, word in enumerate(words)]
 
 
-def _said(word: str, at: int) -> Decision:
+def _said(word: str, at: int) -> RecordedDecision:
     by, _, place = word[1:].partition("/")
-    return Decision(by, word[0] == "+", at, on_behalf_of=place or None)
+    return RecordedDecision(by, word[0] == "+", at, on_behalf_of=place or None)
 
 
 def refusal(rules: ApprovalRules, person: Person, *words: str) -> str | None:
@@ -57,7 +57,7 @@ def refusal(rules: ApprovalRules, person: Person, *words: str) -> str | None:
         (ApprovalRules(users=("ann",), roles=("cfo",)), BOSS, "not_allowed"),
     ],
 )
-def test_who_is_asked_may_decide(rules: ApprovalRules, person: Person, code: str | None) -> None:
+def test_approvers_may_decide(rules: ApprovalRules, person: Person, code: str | None) -> None:
     assert refusal(rules, person) == code
 
 
@@ -72,7 +72,7 @@ def test_who_is_asked_may_decide(rules: ApprovalRules, person: Person, code: str
         (ApprovalRules(escalated_users=("bob",)), ANN, None),
     ],
 )
-def test_an_escalation_adds_people_and_takes_none_away(rules: ApprovalRules, person: Person, code: str | None) -> None:
+def test_an_escalation_adds_approvers_and_removes_none(rules: ApprovalRules, person: Person, code: str | None) -> None:
     assert refusal(rules, person) == code
 
 
@@ -108,7 +108,7 @@ def test_an_excluded_requester_may_not_decide_however_they_are_asked(
         (DAN, (), "not_allowed"),
     ],
 )
-def test_in_sequence_people_decide_in_the_listed_order(
+def test_in_sequence_approvers_decide_in_the_listed_order(
     person: Person, words: tuple[str, ...], code: str | None
 ) -> None:
     assert refusal(IN_TURN, person, *words) == code
@@ -123,19 +123,19 @@ def test_a_sequence_passes_over_the_excluded_requester() -> None:
 
 def test_an_escalation_takes_the_place_whose_turn_it_is() -> None:
     rules = msgspec.structs.replace(IN_TURN, escalated_users=("dan",), escalated_roles=("manager",))
-    assert check_decision(rules, DAN, [], approved=True) == Accepted("ann")
-    assert check_decision(rules, BOSS, said("+dan/ann"), approved=True) == Accepted("bob")
+    assert check_decision(rules, DAN, [], approved=True) == DecisionAllowed("ann")
+    assert check_decision(rules, BOSS, said("+dan/ann"), approved=True) == DecisionAllowed("bob")
     assert refusal(rules, ANN, "+dan/ann") == "already_decided"
     assert refusal(rules, BOB, "+dan/ann") is None
     assert outcome(rules, said("+dan/ann", "+bob", "+cat")) == "approved"
 
 
-def test_after_a_whole_sequence_nobody_is_left_to_decide() -> None:
+def test_after_a_whole_sequence_no_decision_is_accepted() -> None:
     rules = ApprovalRules(users=("ann",), order="sequence", escalated_users=("dan",))
     assert refusal(rules, DAN, "+ann") == "not_your_turn"
 
 
-def test_a_sequence_of_nobody_is_no_sequence() -> None:
+def test_a_sequence_without_users_has_no_order() -> None:
     assert refusal(ApprovalRules(roles=("manager",), order="sequence"), BOSS) is None
     assert outcome(ApprovalRules(roles=("manager",), order="sequence"), said("+zoe")) == "approved"
 
@@ -146,28 +146,36 @@ def test_a_sequence_of_nobody_is_no_sequence() -> None:
 @pytest.mark.parametrize(
     ("rules", "words", "verdict"),
     [
-        (ApprovalRules(users=("ann",), delegates=(("ann", "dan"),)), (), Accepted("ann")),
+        (ApprovalRules(users=("ann",), delegates=(("ann", "dan"),)), (), DecisionAllowed("ann")),
         (ApprovalRules(users=("bob",), delegates=(("ann", "dan"),)), (), "not_allowed"),
         (ApprovalRules(users=("ann",), delegates=(("dan", "ann"),)), (), "not_allowed"),
-        (ApprovalRules(roles=("manager",), delegates=(("zoe", "dan"),)), (), Accepted("zoe")),
-        (ApprovalRules(users=("ann",), escalated_users=("bob",), delegates=(("bob", "dan"),)), (), Accepted("bob")),
-        (ApprovalRules(delegates=(("ann", "dan"),)), (), Accepted()),
-        (ApprovalRules(users=("ann", "dan"), delegates=(("ann", "dan"),)), (), Accepted()),
+        (ApprovalRules(roles=("manager",), delegates=(("zoe", "dan"),)), (), DecisionAllowed("zoe")),
+        (
+            ApprovalRules(users=("ann",), escalated_users=("bob",), delegates=(("bob", "dan"),)),
+            (),
+            DecisionAllowed("bob"),
+        ),
+        (ApprovalRules(delegates=(("ann", "dan"),)), (), DecisionAllowed()),
+        (ApprovalRules(users=("ann", "dan"), delegates=(("ann", "dan"),)), (), DecisionAllowed()),
         # the place has been taken
         (ApprovalRules(users=("ann",), delegates=(("ann", "dan"),)), ("+ann",), "already_decided"),
         (ApprovalRules(users=("ann",), delegates=(("ann", "dan"), ("ann", "eve"))), ("+eve/ann",), "already_decided"),
-        (ApprovalRules(users=("ann", "bob"), delegates=(("ann", "dan"), ("bob", "dan"))), ("+ann",), Accepted("bob")),
+        (
+            ApprovalRules(users=("ann", "bob"), delegates=(("ann", "dan"), ("bob", "dan"))),
+            ("+ann",),
+            DecisionAllowed("bob"),
+        ),
         (
             ApprovalRules(users=("ann", "bob"), delegates=(("ann", "dan"), ("bob", "dan"))),
             ("-dan/ann",),
             "already_decided",
         ),
         # in sequence the place is the giver's
-        (msgspec.structs.replace(IN_TURN, delegates=(("ann", "dan"),)), (), Accepted("ann")),
+        (msgspec.structs.replace(IN_TURN, delegates=(("ann", "dan"),)), (), DecisionAllowed("ann")),
         (msgspec.structs.replace(IN_TURN, delegates=(("bob", "dan"),)), (), "not_your_turn"),
-        (msgspec.structs.replace(IN_TURN, delegates=(("bob", "dan"),)), ("+ann",), Accepted("bob")),
-        (msgspec.structs.replace(IN_TURN, delegates=(("cat", "dan"), ("ann", "dan"))), (), Accepted("ann")),
-        # neither the requester nor anybody in their place
+        (msgspec.structs.replace(IN_TURN, delegates=(("bob", "dan"),)), ("+ann",), DecisionAllowed("bob")),
+        (msgspec.structs.replace(IN_TURN, delegates=(("cat", "dan"), ("ann", "dan"))), (), DecisionAllowed("ann")),
+        # neither the requester nor their delegates
         (
             ApprovalRules(users=("ann",), delegates=(("ann", "dan"),), exclude_requester=True, requester="ann"),
             (),
@@ -181,13 +189,13 @@ def test_a_sequence_of_nobody_is_no_sequence() -> None:
     ],
 )
 def test_a_delegate_acts_in_the_place_of_the_giver(
-    rules: ApprovalRules, words: tuple[str, ...], verdict: Accepted | str
+    rules: ApprovalRules, words: tuple[str, ...], verdict: DecisionAllowed | str
 ) -> None:
     given_verdict = check_decision(rules, DAN, said(*words), approved=True)
-    assert (given_verdict.code if isinstance(given_verdict, Refusal) else given_verdict) == verdict
+    assert (given_verdict.code if isinstance(given_verdict, DecisionRefused) else given_verdict) == verdict
 
 
-def test_who_has_a_place_of_their_own_never_acts_in_another() -> None:
+def test_an_approver_never_acts_for_another_approver() -> None:
     rules = msgspec.structs.replace(IN_TURN, delegates=(("ann", "bob"),))
     assert refusal(rules, BOB) == "not_your_turn"
 
@@ -198,7 +206,7 @@ def test_the_giver_may_not_decide_again_after_the_delegate() -> None:
     assert outcome(rules, said("+dan/ann", "+ann")) == "open"
 
 
-def test_who_was_spoken_for_does_not_speak_for_others_after_that() -> None:
+def test_an_approver_whose_delegate_decided_cannot_act_for_others() -> None:
     rules = ApprovalRules(roles=("manager",), delegates=(("bob", "cat"), ("cat", "ann")))
     assert refusal(rules, CAT) is None
     assert refusal(rules, CAT, "-ann/cat") == "already_decided"
@@ -221,11 +229,11 @@ def test_who_was_spoken_for_does_not_speak_for_others_after_that() -> None:
         (ApprovalRules(roles=("manager",)), BOSS, (), "dan", ("zoe", "dan")),
     ],
 )
-def test_what_a_delegation_is_recorded_as(
+def test_check_delegation_returns_the_delegate_or_a_refusal(
     rules: ApprovalRules, person: Person, words: tuple[str, ...], taker: str, expected: tuple[str, str] | str
 ) -> None:
     delegate = check_delegation(rules, person, said(*words), taker)
-    assert (delegate.code if isinstance(delegate, Refusal) else delegate) == expected
+    assert (delegate.code if isinstance(delegate, DecisionRefused) else delegate) == expected
 
 
 # One decision.
@@ -246,22 +254,22 @@ def test_a_repetition_needs_neither_a_turn_nor_a_comment() -> None:
 
 def test_a_decision_cannot_be_turned_around() -> None:
     verdict = check_decision(TWO, ANN, said("+ann"), approved=False)
-    assert isinstance(verdict, Refusal)
+    assert isinstance(verdict, DecisionRefused)
     assert verdict.code == "already_decided"
 
 
 @pytest.mark.parametrize("approved", [True, False])
 @pytest.mark.parametrize(
-    ("comment", "verdict"), [("", "comment_required"), (" \n", "comment_required"), ("fine", Accepted())]
+    ("comment", "verdict"), [("", "comment_required"), (" \n", "comment_required"), ("fine", DecisionAllowed())]
 )
-def test_a_comment_can_be_required(approved: bool, comment: str, verdict: Accepted | str) -> None:
+def test_a_comment_can_be_required(approved: bool, comment: str, verdict: DecisionAllowed | str) -> None:
     found = check_decision(ApprovalRules(comment_required=True), ANN, [], approved=approved, comment=comment)
-    assert (found.code if isinstance(found, Refusal) else found) == verdict
+    assert (found.code if isinstance(found, DecisionRefused) else found) == verdict
 
 
-def test_who_may_not_decide_is_told_so_before_being_asked_for_a_comment() -> None:
+def test_a_missing_permission_is_reported_before_a_missing_comment() -> None:
     verdict = check_decision(ApprovalRules(users=("bob",), comment_required=True), ANN, [], approved=True)
-    assert isinstance(verdict, Refusal)
+    assert isinstance(verdict, DecisionRefused)
     assert verdict.code == "not_allowed"
 
 
@@ -293,7 +301,7 @@ def test_who_may_not_decide_is_told_so_before_being_asked_for_a_comment() -> Non
         (ApprovalRules(users=("ann", "bob", "cat"), order="sequence"), ("+ann",), "approved"),
     ],
 )
-def test_what_decisions_add_up_to(rules: ApprovalRules, words: tuple[str, ...], expected: Outcome) -> None:
+def test_decisions_add_up_to_an_outcome(rules: ApprovalRules, words: tuple[str, ...], expected: Outcome) -> None:
     assert outcome(rules, said(*words)) == expected
 
 
@@ -318,10 +326,12 @@ def test_what_decisions_add_up_to(rules: ApprovalRules, words: tuple[str, ...], 
         (ApprovalRules(users=("ann",), need=2, escalated_users=("bob",)), ("+ann",), "open"),
         (ApprovalRules(users=("ann",), need=2, escalated_roles=("cfo",)), ("+ann",), "open"),
         (ApprovalRules(users=("ann",), need=2, reject_need=2, escalated_users=("bob",)), ("+ann", "-bob"), "rejected"),
-        # but nobody adds a place to a sequence
+        # but a sequence never gets another place
         (ApprovalRules(users=("ann",), need=2, order="sequence", escalation_ahead=True), (), "rejected"),
         (ApprovalRules(users=("ann", "bob"), need=2, reject_need=2, order="sequence"), ("-ann",), "rejected"),
     ],
 )
-def test_what_is_out_of_reach_is_rejected(rules: ApprovalRules, words: tuple[str, ...], expected: Outcome) -> None:
+def test_an_approval_that_is_out_of_reach_is_rejected(
+    rules: ApprovalRules, words: tuple[str, ...], expected: Outcome
+) -> None:
     assert outcome(rules, said(*words)) == expected

@@ -1,4 +1,4 @@
-"""Conditions: how they are written, and what fulfils them."""
+"""Conditions: their syntax, and the documents that fulfil them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from layover.core.conditions import (
     ROOTS,
-    Condition,
     InvalidCondition,
     Operator,
+    PathCondition,
     as_containment,
-    contained,
+    contains_value,
     holds,
     parse_condition,
 )
@@ -64,32 +64,32 @@ def test_a_condition_is_a_path_an_operator_and_a_value(
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("", "is no condition: it is written like `input.total>=12`"),
-        ("input.total", "is no condition"),
-        ("=1", "is no condition"),
-        ("input..a=1", "is no condition"),
-        (".input=1", "is no condition"),
-        ("input.a!1", "is no condition"),
-        ("input. =1", "a name missing"),
-        ('input.""=1', "a name missing"),
-        ('input."\\x"=1', "no text in JSON"),
-        ('input."a=1', "is no condition"),
+        ("", "is not a condition: write it like `input.total>=12`"),
+        ("input.total", "is not a condition"),
+        ("=1", "is not a condition"),
+        ("input..a=1", "is not a condition"),
+        (".input=1", "is not a condition"),
+        ("input.a!1", "is not a condition"),
+        ("input. =1", "a name is missing"),
+        ('input.""=1', "a name is missing"),
+        ('input."\\x"=1', "not a valid JSON string"),
+        ('input."a=1', "is not a condition"),
         ("total=12", "begins with one of input, output, vars, trigger, nodes, and not with `total`"),
         ("Input.total=12", "and not with `Input`"),
         ("nodes=1", "the id of a node"),
         ("input.a==1", "one `=` is enough"),
-        ("input.a=1e999", "the number 1e999 is beyond"),
-        ("input.a=[1e-999]", "is beyond"),
+        ("input.a=1e999", "the number 1e999 is too large"),
+        ("input.a=[1e-999]", "is too large"),
         ('input.a="\\u0000"', "has the character"),
         ("input.a=\0", "has the character"),
         ("input.a=\ud800", "half a character"),
         ("input.a=" + "[" * 40 + "]" * 40, "deeper than 32"),
         ("input.a=" + "x" * 8_192, "at most 8,192 characters"),
-        ("input.a=" + "ü" * 5_000, "at most 8,192 can be looked for"),
+        ("input.a=" + "ü" * 5_000, "at most 8,192 can be searched for"),
     ],
     ids=lambda value: value[:20].encode(errors="replace").decode(),
 )
-def test_what_is_no_condition_is_refused_with_the_reason(text: str, why: str) -> None:
+def test_an_invalid_condition_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(InvalidCondition, match=why) as refused:
         parse_condition(text)
     assert refused.value.code == "invalid_filter"
@@ -147,7 +147,7 @@ DATA = {
         *("0=zero", "nothing!=null", "n.m!=1", "text.0!=g", 'inf!="inf"', "inf!=1"),
     ],
 )
-def test_it_holds(text: str) -> None:
+def test_condition_holds(text: str) -> None:
     assert holds(parse_condition(f"input.{text}"), DATA)
 
 
@@ -161,11 +161,11 @@ def test_it_holds(text: str) -> None:
         *("nothing=null", "nothing>=0", "nothing~", "n.m=1", "text.0=g", "inf>1", "inf<1", "inf=1"),
     ],
 )
-def test_it_does_not_hold(text: str) -> None:
+def test_condition_does_not_hold(text: str) -> None:
     assert not holds(parse_condition(f"input.{text}"), DATA)
 
 
-# What a state holds: numbers as floats. What a store keeps: numbers as they are written.
+# A state has numbers as floats; a store has numbers as they are written.
 SCALARS = (
     st.none()
     | st.booleans()
@@ -181,14 +181,14 @@ VALUES = st.recursive(
 PATHS = st.lists(st.sampled_from(["a", "b", "0", "1"]), max_size=3)
 
 
-def condition_of(path: list[str], op: Operator, value: object) -> Condition:
+def condition_of(path: list[str], op: Operator, value: object) -> PathCondition:
     found = parse_condition(f"{'.'.join(['input', *path])}{op}{json.dumps(value)}")
     assert (found.path, found.op) == (("input", *path), op)
     return found
 
 
 @given(VALUES, PATHS, st.sampled_from(OPERATORS), VALUES)
-def test_what_is_kept_and_what_a_state_holds_fulfil_the_same(
+def test_stored_documents_and_states_fulfil_the_same_conditions(
     data: object, path: list[str], op: Operator, value: object
 ) -> None:
     condition = condition_of(path, op, value)
@@ -224,22 +224,22 @@ ORDERS: dict[str, Callable[[Any, Any], bool]] = {
 
 @given(st.sampled_from(sorted(ORDERS)), st.text(max_size=4), st.text(max_size=4))
 def test_texts_are_in_the_order_of_their_characters(op: Operator, one: str, other: str) -> None:
-    found = Condition(path=("input",), op=op, value=other)
+    found = PathCondition(path=("input",), op=op, value=other)
     assert holds(found, {"input": one}) == ORDERS[op]([ord(c) for c in one], [ord(c) for c in other])
 
 
 @given(VALUES, st.lists(st.tuples(PATHS, st.sampled_from(["=", "=", "=", ">", "!="]), VALUES), max_size=4))
-def test_what_an_input_has_to_contain_says_the_same(
+def test_containment_is_equivalent_to_the_conditions(
     data: object, asked: list[tuple[list[str], Operator, object]]
 ) -> None:
     conditions = [condition_of(path, op, value) for path, op, value in asked]
     document, others = as_containment(conditions)
     expected = all(holds(condition, {"input": data}) for condition in conditions)
-    contains = not document or contained(data, document)
+    contains = not document or contains_value(data, document)
     assert (contains and all(holds(condition, {"input": data}) for condition in others)) == expected
 
 
-def test_what_an_index_can_find_is_looked_for_by_it() -> None:
+def test_conditions_that_an_index_can_answer_become_containment() -> None:
     texts = ["input.a.b=1", "input.a.c=x", "input.d>1", 'input={"e": true}', "input.a.b=1.0", "vars.f=1", "input.g.0=1"]
     document, others = as_containment(map(parse_condition, texts))
     assert document == {"a": {"b": 1, "c": "x"}, "e": True}

@@ -12,7 +12,7 @@ from layover.core.context_ids import (
     MAX_LENGTH,
     ContextId,
     MalformedContextId,
-    Scope,
+    ScopeStep,
     context_id,
     format_context_id,
     journal_id,
@@ -25,20 +25,20 @@ from layover.core.definitions.kinds import ID_PATTERN
 LETTERS = "ABCXYZabcxyz"
 IDS = st.builds(str.__add__, st.sampled_from(LETTERS), st.text(f"{LETTERS}0189_-", max_size=12))
 INDEXES = st.integers(0, 10**18 - 1)
-SCOPES = st.builds(Scope, IDS, INDEXES | IDS)
+SCOPES = st.builds(ScopeStep, IDS, INDEXES | IDS)
 KEYS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=30)
 PLACES = st.builds(ContextId, IDS, st.lists(SCOPES, max_size=20).map(tuple), st.none() | KEYS)
 
 KNOWN = [
     ("review", ContextId("review")),
-    ("review:lines.2", ContextId("review", (Scope("lines", 2),))),
-    ("review:orders.1:lines.3", ContextId("review", (Scope("orders", 1), Scope("lines", 3)))),
-    ("settled:checks.payment", ContextId("settled", (Scope("checks", "payment"),))),
+    ("review:lines.2", ContextId("review", (ScopeStep("lines", 2),))),
+    ("review:orders.1:lines.3", ContextId("review", (ScopeStep("orders", 1), ScopeStep("lines", 3)))),
+    ("settled:checks.payment", ContextId("settled", (ScopeStep("checks", "payment"),))),
     ("charge/size", ContextId("charge", (), "size")),
-    ("charge:checks.payment/size", ContextId("charge", (Scope("checks", "payment"),), "size")),
-    ("a:b.0", ContextId("a", (Scope("b", 0),))),
-    ("a-1_:b-2_.c-3_", ContextId("a-1_", (Scope("b-2_", "c-3_"),))),
-    ("a:b.999999999999999999", ContextId("a", (Scope("b", 10**18 - 1),))),
+    ("charge:checks.payment/size", ContextId("charge", (ScopeStep("checks", "payment"),), "size")),
+    ("a:b.0", ContextId("a", (ScopeStep("b", 0),))),
+    ("a-1_:b-2_.c-3_", ContextId("a-1_", (ScopeStep("b-2_", "c-3_"),))),
+    ("a:b.999999999999999999", ContextId("a", (ScopeStep("b", 10**18 - 1),))),
     ("charge/a.b~c-d_e", ContextId("charge", (), "a.b~c-d_e")),
     ("charge/a%2Fb%3Ac%20%25", ContextId("charge", (), "a/b:c %")),
     ("charge/Gr%C3%B6%C3%9Fe", ContextId("charge", (), "Größe")),
@@ -106,23 +106,23 @@ IMPOSSIBLE_PLACES = [
     ContextId("a/b"),
     ContextId("a b"),
     ContextId("a\n"),
-    ContextId("a", (Scope("b.c", 1),)),
-    ContextId("a", (Scope("b.1:c", 1),)),
-    ContextId("a", (Scope("", 1),)),
-    ContextId("a", (Scope("b", -1),)),
-    ContextId("a", (Scope("b", 10**18),)),
-    ContextId("a", (Scope("b", ""),)),
-    ContextId("a", (Scope("b", "1"),)),
-    ContextId("a", (Scope("b", True),)),
-    ContextId("a", (Scope("b", "c:d.e"),)),
-    ContextId("a", (Scope("b", "c/d"),)),
+    ContextId("a", (ScopeStep("b.c", 1),)),
+    ContextId("a", (ScopeStep("b.1:c", 1),)),
+    ContextId("a", (ScopeStep("", 1),)),
+    ContextId("a", (ScopeStep("b", -1),)),
+    ContextId("a", (ScopeStep("b", 10**18),)),
+    ContextId("a", (ScopeStep("b", ""),)),
+    ContextId("a", (ScopeStep("b", "1"),)),
+    ContextId("a", (ScopeStep("b", True),)),
+    ContextId("a", (ScopeStep("b", "c:d.e"),)),
+    ContextId("a", (ScopeStep("b", "c/d"),)),
     ContextId("a", (), ""),
     ContextId("a", (), "\ud800"),
 ]
 
 
 @pytest.mark.parametrize(("text", "place"), KNOWN)
-def test_a_place_and_its_text_stand_for_each_other(text: str, place: ContextId) -> None:
+def test_a_position_and_its_text_are_equivalent(text: str, place: ContextId) -> None:
     assert format_context_id(place) == text
     assert parse_context_id(text) == place
 
@@ -140,16 +140,16 @@ def test_parts_that_could_not_be_read_back_are_not_written(place: ContextId) -> 
         format_context_id(place)
 
 
-def test_a_refusal_shows_the_beginning_of_a_long_text_and_what_an_id_looks_like() -> None:
-    with pytest.raises(MalformedContextId, match=r"'x x x.*… is no context id: one is written like `review`") as caught:
+def test_a_refusal_shows_the_beginning_of_a_long_text_and_an_example() -> None:
+    with pytest.raises(MalformedContextId, match=r"'x x x.*… is not a context id: write it like `review`") as caught:
         parse_context_id("x " * 10_000)
     assert len(caught.value.message) < 300
 
 
 def test_scopes_nest_to_a_hundred_and_no_further() -> None:
-    deepest = ContextId("a", (Scope("b", 1),) * MAX_DEPTH)
+    deepest = ContextId("a", (ScopeStep("b", 1),) * MAX_DEPTH)
     assert parse_context_id(format_context_id(deepest)) == deepest
-    deeper = ContextId("a", (Scope("b", 1),) * (MAX_DEPTH + 1))
+    deeper = ContextId("a", (ScopeStep("b", 1),) * (MAX_DEPTH + 1))
     with pytest.raises(MalformedContextId):
         format_context_id(deeper)
     with pytest.raises(MalformedContextId):
@@ -185,7 +185,7 @@ def test_the_path_of_the_workflow_itself_is_empty() -> None:
 
 
 def test_a_path_grows_inwards() -> None:
-    assert scope_path((Scope("orders", 1), Scope("lines", 3))) == "orders.1:lines.3"
+    assert scope_path((ScopeStep("orders", 1), ScopeStep("lines", 3))) == "orders.1:lines.3"
     assert within("orders.1", "lines", 3) == "orders.1:lines.3"
     assert within("orders.1", "checks", "payment") == "orders.1:checks.payment"
     assert context_id("orders.1:lines.3", "review") == "review:orders.1:lines.3"
@@ -193,13 +193,13 @@ def test_a_path_grows_inwards() -> None:
 
 
 @given(PLACES)
-@example(ContextId("a", (Scope("x", 0), Scope("x", "x")), ".."))
-def test_what_is_written_is_read_back(place: ContextId) -> None:
+@example(ContextId("a", (ScopeStep("x", 0), ScopeStep("x", "x")), ".."))
+def test_a_formatted_id_is_parsed_back(place: ContextId) -> None:
     assert parse_context_id(format_context_id(place)) == place
 
 
 @given(st.text("ab01:.-_/%2F~ é", max_size=12) | st.text(max_size=8))
-def test_what_is_read_is_written_back_letter_by_letter(text: str) -> None:
+def test_a_parsed_id_is_formatted_back_letter_by_letter(text: str) -> None:
     try:
         place = parse_context_id(text)
     except MalformedContextId:
@@ -223,7 +223,7 @@ def test_the_fast_way_builds_the_same_text(place: ContextId) -> None:
 
 
 @given(PLACES)
-def test_an_id_stands_in_a_url_as_it_is(place: ContextId) -> None:
+def test_an_id_needs_no_escaping_in_a_url(place: ContextId) -> None:
     text = format_context_id(place)
     assert re.fullmatch(r"[A-Za-z0-9_.~:/%-]+", text)
     assert urlsplit(f"https://host/{text}").path == f"/{text}"
@@ -231,5 +231,5 @@ def test_an_id_stands_in_a_url_as_it_is(place: ContextId) -> None:
 
 @given(st.from_regex(ID_PATTERN, fullmatch=True))
 def test_every_id_that_a_definition_may_use_has_a_place(name: str) -> None:
-    place = ContextId(name, (Scope(name, name), Scope(name, 0)), name)
+    place = ContextId(name, (ScopeStep(name, name), ScopeStep(name, 0)), name)
     assert parse_context_id(format_context_id(place)) == place

@@ -1,4 +1,4 @@
-"""Ids that are made of what they are the ids of."""
+"""Ids derived from what they identify."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which JSON documents executions are found by."""
+"""The JSON documents in the input index."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from layover.core.input_index import MOST_BYTES, MOST_DEPTH, document_of, fault_
 
 
 def nested(levels: int) -> bytes:
-    """Return an object that nests so many levels deep, itself among them."""
+    """Return an object that nests so many levels deep, itself included."""
     return b'{"a":' + b"[" * (levels - 1) + b"]" * (levels - 1) + b"}"
 
 
@@ -42,30 +42,30 @@ def test_a_document_that_every_store_can_keep_is_kept(document: bytes) -> None:
 @pytest.mark.parametrize(
     ("document", "fault"),
     [
-        (b"", "it is no JSON: Input data was truncated"),
-        (b'{"a":}', "it is no JSON: JSON is malformed"),
-        (b'{"a":NaN}', "it is no JSON"),
-        (b'{"a":"\xff"}', "it is no JSON"),
-        (b'{"a":"\\ud800"}', "it is no JSON"),
-        (b'{"a":"\\udc00\\ud800"}', "it is no JSON"),
-        (b'{"a":"\x00"}', "it is no JSON"),
-        (b'{"a":' + b"9" * 5_000 + b"}", "it is no JSON: Integer value out of range"),
-        (b'{"a":' + b"[" * 4_000 + b"]" * 4_000 + b"}", "it is no JSON: maximum recursion depth exceeded"),
-        (b"{}", "it is no object with members"),
-        (b"[1]", "it is no object with members"),
-        (b"null", "it is no object with members"),
+        (b"", "it is not valid JSON: Input data was truncated"),
+        (b'{"a":}', "it is not valid JSON: JSON is malformed"),
+        (b'{"a":NaN}', "it is not valid JSON"),
+        (b'{"a":"\xff"}', "it is not valid JSON"),
+        (b'{"a":"\\ud800"}', "it is not valid JSON"),
+        (b'{"a":"\\udc00\\ud800"}', "it is not valid JSON"),
+        (b'{"a":"\x00"}', "it is not valid JSON"),
+        (b'{"a":' + b"9" * 5_000 + b"}", "it is not valid JSON: Integer value out of range"),
+        (b'{"a":' + b"[" * 4_000 + b"]" * 4_000 + b"}", "it is not valid JSON: maximum recursion depth exceeded"),
+        (b"{}", "it is not an object with members"),
+        (b"[1]", "it is not an object with members"),
+        (b"null", "it is not an object with members"),
         (nested(MOST_DEPTH + 1), "it nests deeper than 32 levels"),
-        (sized(MOST_BYTES + 1), "it has 8,193 bytes, and at most 8,192 can be looked for"),
+        (sized(MOST_BYTES + 1), "it has 8,193 bytes, and at most 8,192 can be searched for"),
         (b'{"a":"\\u0000"}', "a text in it has the character U+0000"),
         (b'{"a":["x\\\\\\u0000"]}', "a text in it has the character U+0000"),
         (b'{"\\u0000":1}', "a text in it has the character U+0000"),
-        (b'{"a":1e401}', "the number 1e401 is beyond what can be looked for"),
-        (b'{"a":0e-999}', "the number 0e-999 is beyond what can be looked for"),
-        (b'{"a":1e' + b"9" * 99 + b"}", f"the number 1e{'9' * 38} is beyond what can be looked for"),
+        (b'{"a":1e401}', "the number 1e401 is too large or too precise to be searched for"),
+        (b'{"a":0e-999}', "the number 0e-999 is too large or too precise to be searched for"),
+        (b'{"a":1e' + b"9" * 99 + b"}", f"the number 1e{'9' * 38} is too large or too precise to be searched for"),
     ],
     ids=lambda value: value[:20].decode(errors="replace") if isinstance(value, bytes) else "",
 )
-def test_what_one_of_the_stores_could_not_keep_is_told_with_the_reason(document: bytes, fault: str) -> None:
+def test_a_document_that_one_store_cannot_hold_is_refused_with_the_reason(document: bytes, fault: str) -> None:
     found = fault_of(document)
     assert found is not None
     assert found.startswith(fault)
@@ -80,7 +80,7 @@ def test_numbers_are_read_as_they_are_written() -> None:
 
 
 @pytest.mark.parametrize("value", [None, 7, "text", [], [1], {}, {"a": "x" * MOST_BYTES}])
-def test_what_is_no_object_or_too_large_is_no_document(value: object) -> None:
+def test_values_that_are_not_objects_or_too_large_are_not_indexed(value: object) -> None:
     assert document_of(value) is None
 
 

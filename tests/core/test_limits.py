@@ -29,11 +29,11 @@ def test_a_key_is_made_of_input_and_trigger() -> None:
     assert limit_names(both, {"id": 7}, {"who": "ann"}) == LimitNames("w/c7", "w/ann")
 
 
-def test_a_key_that_gives_nothing_is_none() -> None:
+def test_an_empty_key_gives_one_limit_for_the_workflow() -> None:
     assert limit_names(plan("rate: {limit: 1, per: 1s, key: '${input.who}'}"), {"who": None}).rate == "w"
 
 
-def test_a_long_key_is_cut_and_still_tells_apart() -> None:
+def test_a_long_key_is_cut_and_stays_unique() -> None:
     long = plan("rate: {limit: 1, per: 1s, key: '${input}'}")
     names = [limit_names(long, text).rate for text in ("x" * 253, "x" * 254, "x" * 300, "x" * 299 + "y")]
     assert [len(name or "") for name in names] == [255] * 4
@@ -42,7 +42,7 @@ def test_a_long_key_is_cut_and_still_tells_apart() -> None:
     assert limit_names(long, "\ud800" * 300).rate
 
 
-def test_a_key_that_cannot_be_worked_out_is_an_error() -> None:
+def test_a_key_that_cannot_be_evaluated_is_an_error() -> None:
     with pytest.raises(ExpressionError) as caught:
         limit_names(plan("rate: {limit: 1, per: 1s, key: '${input.id}'}"), {})
     assert caught.value.code == "no_such_key"

@@ -1,4 +1,4 @@
-"""What may stand in an event: plain JSON of a bounded size and depth, without power that nobody gave it."""
+"""Values in events: plain JSON of a bounded size and depth, without reserved keys from outside."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def nested(levels: int) -> object:
 
 
 def written(value: object) -> object:
-    """Return a value with its references as they are written."""
+    """Return a value with its references as JSON objects."""
     match value:
         case ExternalRef() | AssetRef():
             return value.as_value()
@@ -85,26 +85,26 @@ def test_json_stays_as_it_is(value: object) -> None:
         ({"$price": "$5"}, {"$price": "$5"}),
     ],
 )
-def test_live_state_holds_what_replay_will_read(value: object, kept: object) -> None:
+def test_plain_gives_the_value_that_replay_reads(value: object, kept: object) -> None:
     assert plain(value) == kept
     assert msgspec.json.decode(msgspec.json.encode(plain(value))) == kept
 
 
-def test_what_the_caller_changes_later_does_not_reach_the_log() -> None:
+def test_later_changes_by_the_caller_do_not_reach_the_log() -> None:
     lines = [1]
     kept = plain(lines)
     lines.append(2)
     assert kept == [1]
 
 
-def test_up_to_a_million_bytes_stand_in_an_event() -> None:
+def test_an_event_holds_up_to_a_million_bytes() -> None:
     fits = "x" * (MAX_INLINE - 2)
     assert plain(fits) == fits
 
 
 @pytest.mark.parametrize("value", ["x" * (MAX_INLINE - 1), "ö" * (MAX_INLINE // 2 - 1) + "x"], ids=["ascii", "bytes"])
 def test_a_larger_value_is_refused(value: str) -> None:
-    with pytest.raises(PayloadTooLarge, match=r"1,000,001 bytes is too large: at most 1,000,000") as caught:
+    with pytest.raises(PayloadTooLarge, match=r"1,000,001 bytes is too large: .* at most 1,000,000") as caught:
         plain(value)
     assert caught.value.code == "payload_too_large"
     assert (caught.value.size, caught.value.limit) == (MAX_INLINE + 1, MAX_INLINE)
@@ -115,7 +115,7 @@ def test_a_larger_value_is_refused(value: str) -> None:
     [object(), {"a": 1j}, {(1, 2): 3}, "\ud800", 10**5_000, nested(50_000)],
     ids=["object", "complex", "tuple as key", "half a character", "endless number", "bottomless"],
 )
-def test_what_is_no_json_is_refused(value: object) -> None:
+def test_values_that_are_not_json_are_refused(value: object) -> None:
     with pytest.raises(PayloadNotJson) as caught:
         plain(value)
     assert caught.value.code == "payload_not_json"
@@ -192,7 +192,7 @@ def test_a_reference_reads_back_as_it_was_written(reference: ExternalRef | Asset
 
 
 @given(st.sampled_from(["size", "hash", "uri", "media_type", "name"]), SCALARS | REFERENCES.map(written))
-def test_what_reads_as_a_reference_is_written_like_it(name: str, value: object) -> None:
+def test_a_value_read_as_a_reference_is_written_back_unchanged(name: str, value: object) -> None:
     for whole in (CAT.as_value(), ROWS.as_value()):
         for key, fields in whole.items():
             assert isinstance(fields, dict)
@@ -217,7 +217,7 @@ def test_what_reads_as_a_reference_is_written_like_it(name: str, value: object) 
     ],
     ids=str,
 )
-def test_what_is_no_reference_is_not_read_as_one(value: object) -> None:
+def test_other_objects_are_not_read_as_references(value: object) -> None:
     assert reference_of(value) is None
 
 
@@ -228,7 +228,7 @@ def test_references_are_values_that_do_not_change() -> None:
         ROWS.size = 5
 
 
-# What comes from outside has no power
+# Reserved keys from outside
 
 
 @given(within(SCALARS | REFERENCES))
@@ -237,7 +237,7 @@ def test_a_program_may_put_references_anywhere(value: object) -> None:
 
 
 @given(within(SCALARS | REFERENCES, TEXT | st.sampled_from(sorted(RESERVED))))
-def test_nothing_else_with_a_reserved_key_gets_through(value: object) -> None:
+def test_other_objects_with_a_reserved_key_are_refused(value: object) -> None:
     forged = _has_reserved_key(value)
     try:
         assert plain(value) == written(value)
@@ -274,19 +274,19 @@ def test_a_reference_written_by_hand_is_refused_although_it_looks_right() -> Non
 
 @dataclasses.dataclass
 class Result:
-    """What a function may return."""
+    """A possible result of a function."""
 
     image: AssetRef
     rows: object
 
 
-def test_a_reference_may_stand_in_any_kind_of_result() -> None:
+def test_a_reference_is_allowed_in_any_kind_of_result() -> None:
     assert plain(Result(CAT, (ROWS,))) == {"image": CAT.as_value(), "rows": [ROWS.as_value()]}
     with pytest.raises(PayloadReserved):
         plain(Result(CAT, {"$secret": "KEY"}))
 
 
-def test_a_reference_gives_no_power_to_what_stands_in_it() -> None:
+def test_invalid_fields_inside_a_reference_are_refused() -> None:
     with pytest.raises(PayloadReserved):
         plain(AssetRef("s3://a", "text/plain", 1, "$token", name=5))  # type: ignore[arg-type]
     with pytest.raises(PayloadNotJson):

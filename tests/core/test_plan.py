@@ -1,18 +1,18 @@
-"""A plan answers by look-up what the engine will ask."""
+"""A plan answers the engine's questions by lookup."""
 
 from __future__ import annotations
 
 import pytest
 
 from layover.core.definitions import InvalidDefinition, check
-from layover.core.expressions import ExpressionError, Limits, Meter, Moment
+from layover.core.expressions import ExpressionError, ExpressionLimits, ExpressionTime, Meter
 from layover.core.plan import Plan, compile_plan, load
 
-MOMENT = Moment(now=1_700_000_000_000, seed="execution")
+MOMENT = ExpressionTime(now=1_700_000_000_000, seed="execution")
 
 
 def render(plan: Plan, node: str, slot: str, context: dict[str, object]) -> object:
-    return plan.graph.node(node).fillings[slot].render(context, MOMENT, Meter(Limits()))
+    return plan.graph.node(node).renderers[slot].render(context, MOMENT, Meter(ExpressionLimits()))
 
 
 ORDER = """
@@ -56,23 +56,25 @@ def test_a_template_gives_its_value_typed_when_it_is_the_whole_text(plan: Plan) 
     assert render(plan, "review", "title", context) == "Order o1"
 
 
-def test_templates_are_filled_wherever_they_stand_in_data(plan: Plan) -> None:
+def test_templates_are_rendered_anywhere_in_data(plan: Plan) -> None:
     context: dict[str, object] = {"input": {"total": 5, "id": "${1 + 1}"}}
     assert render(plan, "note", "output", context) == {"order": "${1 + 1}", "at": [1, 10], "plain": {"a": 1}}
 
 
 def test_data_without_templates_is_shared_and_never_copied() -> None:
     plan = load("{name: w, nodes: [{id: a, type: compute, output: {deep: [1, 2]}}]}")
-    filling = plan.graph.node("a").fillings["output"]
+    filling = plan.graph.node("a").renderers["output"]
     assert filling.constant
-    assert filling.render({}, MOMENT, Meter(Limits())) is filling.render({}, MOMENT, Meter(Limits()))
+    assert filling.render({}, MOMENT, Meter(ExpressionLimits())) is filling.render(
+        {}, MOMENT, Meter(ExpressionLimits())
+    )
 
 
 def test_a_path_hands_on_the_very_data_it_leads_to() -> None:
     plan = load("{name: w, nodes: [{id: a, type: compute, output: '${input.lines}'}]}")
     lines: list[object] = [{"sku": 1}] * 5
-    meter = Meter(Limits())
-    assert plan.graph.node("a").fillings["output"].render({"input": {"lines": lines}}, MOMENT, meter) is lines
+    meter = Meter(ExpressionLimits())
+    assert plan.graph.node("a").renderers["output"].render({"input": {"lines": lines}}, MOMENT, meter) is lines
     assert meter.steps < 5
 
 
@@ -85,13 +87,13 @@ def test_a_path_hands_on_the_very_data_it_leads_to() -> None:
         ("duration('90s')", "90s"),
     ],
 )
-def test_what_an_expression_makes_leaves_as_json(expression: str, value: object) -> None:
+def test_the_result_of_an_expression_becomes_json(expression: str, value: object) -> None:
     plan = load({"name": "w", "nodes": [{"id": "a", "type": "compute", "output": "${" + expression + "}"}]})
     assert render(plan, "a", "output", {}) == value
 
 
 @pytest.mark.parametrize("expression", ["0.0 / 0.0", "[1.0 / 0.0]", "{1: 'a', '1': 'b'}"])
-def test_what_json_cannot_hold_never_leaves(expression: str) -> None:
+def test_results_outside_json_are_refused(expression: str) -> None:
     plan = load({"name": "w", "nodes": [{"id": "a", "type": "compute", "output": "${" + expression + "}"}]})
     with pytest.raises(ExpressionError) as caught:
         render(plan, "a", "output", {})
@@ -137,7 +139,7 @@ nodes:
     assert list(plan.graph.node("route").expressions) == ["cases.0.if", "cases.1.if"]
     assert render(plan, "ask", "approvers.users.0", {"input": {"boss": "bob"}}) == "bob"
     assert plan.concurrency_key is not None
-    assert plan.concurrency_key.render({"input": {"customer": "c1"}}, MOMENT, Meter(Limits())) == "c1"
+    assert plan.concurrency_key.render({"input": {"customer": "c1"}}, MOMENT, Meter(ExpressionLimits())) == "c1"
 
 
 def test_a_definition_with_errors_never_becomes_a_plan() -> None:

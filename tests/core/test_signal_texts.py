@@ -1,4 +1,4 @@
-"""What the texts of a signal can be."""
+"""The valid texts of a signal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from layover.core.signal_texts import LONGEST, fault_in
 
 @pytest.mark.parametrize("what", ["name", "key", "id"])
 @pytest.mark.parametrize("text", ["a", "x" * LONGEST, "\n'%_;", "🔑", "\ud7ff\ue000"])
-def test_almost_everything_will_do(what: str, text: str) -> None:
+def test_valid_signal_texts_are_accepted(what: str, text: str) -> None:
     assert fault_in(what, text) is None
 
 
 @pytest.mark.parametrize("what", ["name", "key", "id"])
 @pytest.mark.parametrize("text", ["x" * (LONGEST + 1), "a\0", "\ud800", "a\udfffb", 7, None, b"a"])
-def test_what_cannot_be_written_or_compared_will_not(what: str, text: object) -> None:
+def test_invalid_signal_texts_are_refused(what: str, text: object) -> None:
     assert what in (fault_in(what, text) or "")
 
 

@@ -33,7 +33,7 @@ def test_a_slip_of_the_finger_is_recognised(written: str, meant: str) -> None:
 
 
 @pytest.mark.parametrize("written", ["", "x", "workflow", "approval", "a" * 1000])
-def test_what_is_not_close_gets_no_suggestion(written: str) -> None:
+def test_a_distant_name_gets_no_suggestion(written: str) -> None:
     assert closest(written, KNOWN) is None
     assert did_you_mean(written, KNOWN) == ""
 
@@ -42,7 +42,7 @@ def test_the_nearest_of_several_is_chosen() -> None:
     assert closest("nodess", ["notes", "nodes", "modes"]) == "nodes"
 
 
-def test_only_so_many_candidates_are_looked_at() -> None:
+def test_the_number_of_compared_candidates_is_bounded() -> None:
     looked_at = 0
 
     def endless() -> Iterator[str]:

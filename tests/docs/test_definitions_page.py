@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from layover.core.definitions import DEFAULT_LIMITS, Node, Retry, Settings, check
-from layover.core.definitions.node_types import TYPES, Call
+from layover.core.definitions import DEFAULT_LIMITS, Node, RetryDefinition, WorkflowSettings, check
+from layover.core.definitions.node_types import TYPES, CallNode
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "definitions.md").read_text()
@@ -31,7 +31,9 @@ def test_there_are_examples() -> None:
 
 
 @pytest.mark.parametrize(
-    "struct", [Settings, Retry, Node, Call, *TYPES.values()], ids=lambda struct: str(struct.__name__)
+    "struct",
+    [WorkflowSettings, RetryDefinition, Node, CallNode, *TYPES.values()],
+    ids=lambda struct: str(struct.__name__),
 )
 def test_every_field_is_mentioned(struct: type[msgspec.Struct]) -> None:
     names = {field.encode_name for field in msgspec.structs.fields(struct)} - {"extra"}

@@ -31,6 +31,23 @@ def test_a_parcel_is_picked_and_shipped(tmp_path: Path) -> None:
     ]
 
 
+def test_a_payment_is_made_with_a_key_from_a_vault(tmp_path: Path) -> None:
+    why, *rest = _run("vault.py", tmp_path).splitlines()
+    assert "The secret `PAYMENT_KEY` was not found" in why
+    assert rest == [
+        "{'paid': 80, 'receipt': 'signed with ***PAYMENT_KEY***'}",
+        "{'key': {'$secret': 'PAYMENT_KEY'}, 'amount': 80}",
+        "PAYMENT_KEY: from Vault, version 1, for payment",
+    ]
+
+
+def test_a_careless_charge_is_found_and_one_under_a_key_holds(tmp_path: Path) -> None:
+    lines = _run("simulated.py", tmp_path).splitlines()
+    assert lines[0].startswith("carelessly: EFFECT_ONCE is broken by seed ")
+    assert "has the effect charge of" in lines[3]
+    assert lines[-1].startswith("under a key: 10 seeds, ")
+
+
 def test_the_demo_ends_well(tmp_path: Path) -> None:
     said = _run("demo.py", tmp_path)
     assert "exit code -9" in said

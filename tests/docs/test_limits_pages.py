@@ -50,9 +50,9 @@ async def _build(path: Path) -> None:
         await engine.register(heartbeat)
         await engine.register("name: order\nnodes: [{id: done, type: end}]")
         for _ in range(2):
-            await engine.start("heartbeat", wait="end")
+            await engine.start("heartbeat", until="end")
     db = apsw.Connection(str(path))
     db.execute("UPDATE executions SET finished_at = finished_at - ?", (2 * DAY,))
     db.close()
     async with Engine(f"sqlite:///{path}") as engine:
-        await engine.start("order", wait="end")
+        await engine.start("order", until="end")

@@ -35,7 +35,7 @@ async def _build(path: Path) -> None:
     async with Engine(f"sqlite:///{path}") as engine:
         await engine.register("name: order\nnodes: [{id: size, type: form, schema: {type: object}}]")
         await engine.register("name: echo\nnodes: [{id: done, type: end}]")
-        await engine.start("echo", wait="end")
+        await engine.start("echo", until="end")
         for _ in range(2):
-            await engine.start("order", wait="rest")
-        await engine.deliver("paid", data=1)
+            await engine.start("order", until="rest")
+        await engine.signal("paid", 1)

@@ -137,11 +137,11 @@ async def _compared(address: str, ledger: Ledger, say: Callable[[str], None]) ->
     try:
         problems = []
         for execution_id, status in ledger.ends.items():
-            row = await store.get(execution_id)
+            row = await store.queries.find_execution(execution_id)
             found = row.head.status if row is not None else "gone"
             if found != status:
                 problems.append(f"{execution_id} ended as {status}, and is {found}.")
-        counts = await store.counts()
+        counts = await store.queries.count_by_status()
     finally:
         await store.close()
     say(f"in the database: {counts}")

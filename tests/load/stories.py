@@ -47,7 +47,7 @@ async def start_twice(client: Client) -> None:
     id_ = ids.pop()
     after = await client.ask("POST", "/executions", body, key=key)
     must(after.status == 202 and after.json["id"] == id_, "another execution", [shown(after), id_])
-    other = await client.ask("POST", "/executions", {**body, "priority": 1}, key=key)
+    other = await client.ask("POST", "/executions", {**body, "input": {"n": n + 1}}, key=key)
     must((other.status, other.code) == (409, "idempotency_mismatch"), "another request", shown(other))
     await client.ended(id_)
 

@@ -52,7 +52,7 @@ class _Line(asyncio.Protocol):
         self._body_at = self._whole = 0
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self.transport = cast(asyncio.Transport, transport)
+        self.transport = cast("asyncio.Transport", transport)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self.transport = None

@@ -55,6 +55,14 @@ class Rule(Enum):
     LOOK_UNTIL_RECORDED = "19: who has not recorded having looked will be made to look again."
     MATCH_IS_UNIQUE = "19: a signal meets a point once, whichever side finds the other."
 
+    # Triggers.
+    INPUTS_COMMIT_WITH_CURSOR = "25: the inputs of a trigger, its cursor and its next moment are one transaction."
+    CLAIM_COMPARES = "25: a claim lands only if the trigger is as its writer has read it."
+    START_MARKS_THE_INPUT = "25: creating the execution turns its input from pending to started, or nothing happens."
+    INPUT_IS_KEYED = "25: a known id is a duplicate: the same answer, and nothing is written."
+    PENDING_IS_ANYBODYS = "25: a pending input is left to its writer for a second, then it is anybody's."
+    DEDUP_OUTLIVES_RETRIES = "25: an input is known for longer than its sender retries, and while it is pending."
+
     # Caches.
     CACHE_ONLY_ACKNOWLEDGED = "21: a state enters the cache when the append that made it has landed."
     CACHE_KEY_HAS_THE_EPOCH = "21: a cached state is valid for the last event's number and its writer's epoch."
@@ -81,4 +89,5 @@ class Invariant(Enum):
     CHILD_IS_ONE = "a child that is started twice is one child"
     PAUSE_REACHES_CHILDREN = "nothing starts in the child of a paused parent"
     SIGNAL_MEETS_ONCE = "a signal answers a point once"
+    INPUT_STARTS_ONE = "an input of a trigger starts one execution"
     CACHE_IS_THE_LOG = "a state from the cache is the one that the log implies"

@@ -14,6 +14,7 @@ from .execution import OneExecution
 from .rules import Invariant, Rule
 from .signals import SignalAndWait
 from .state import Budget
+from .triggers import OneStartForEachInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -103,6 +104,12 @@ CASES = [
     Case(Rule.LOOK_AFTER_COMMIT, Invariant.NO_STILLNESS, SignalAndWait),
     Case(Rule.LOOK_UNTIL_RECORDED, Invariant.NO_STILLNESS, SignalAndWait),
     Case(Rule.MATCH_IS_UNIQUE, Invariant.SIGNAL_MEETS_ONCE, SignalAndWait),
+    Case(Rule.INPUTS_COMMIT_WITH_CURSOR, Invariant.NO_STILLNESS, OneStartForEachInput),
+    Case(Rule.CLAIM_COMPARES, Invariant.INPUT_STARTS_ONE, OneStartForEachInput),
+    Case(Rule.START_MARKS_THE_INPUT, Invariant.INPUT_STARTS_ONE, OneStartForEachInput),
+    Case(Rule.INPUT_IS_KEYED, Invariant.INPUT_STARTS_ONE, OneStartForEachInput),
+    Case(Rule.PENDING_IS_ANYBODYS, Invariant.NO_STILLNESS, OneStartForEachInput),
+    Case(Rule.DEDUP_OUTLIVES_RETRIES, Invariant.INPUT_STARTS_ONE, OneStartForEachInput),
     Case(Rule.CACHE_ONLY_ACKNOWLEDGED, Invariant.CACHE_IS_THE_LOG, StateCache),
     Case(Rule.CACHE_KEY_HAS_THE_EPOCH, Invariant.CACHE_IS_THE_LOG, StateCache),
 ]

@@ -13,6 +13,7 @@ from .scenarios import LONGER, LONGER_FAMILY, ONE_EXECUTION
 from .search import explore
 from .signals import SignalAndWait
 from .state import Budget, Did
+from .triggers import OneStartForEachInput, Source
 
 torture = pytest.mark.skipif(FACTOR == 1, reason="long; make torture runs it")
 
@@ -45,6 +46,15 @@ def test_the_protocol_holds_between_signal_and_wait() -> None:
     assert report.violation is None, str(report.violation)
     assert report.states > 100
     assert report.kinds == {"written", "committed", "looked", "told", "noted", "crashed"}
+
+
+@pytest.mark.parametrize("source", ["schedule", "sender"])
+def test_each_input_of_a_trigger_starts_one_execution(source: Source) -> None:
+    report = explore(OneStartForEachInput(source=source))
+    assert report.violation is None, str(report.violation)
+    assert report.states > 100
+    assert report.kinds >= {"picked", "started", "too late", "purged", "forgotten", "crashed"}
+    assert report.kinds >= ({"read", "claimed", "refused"} if source == "schedule" else {"sent"})
 
 
 def test_the_cache_never_lies() -> None:

@@ -52,7 +52,7 @@ def test_a_dead_end_is_stillness() -> None:
     assert (found.invariant, found.trace) == (Invariant.NO_STILLNESS, ("a>b",))
 
 
-def test_a_choice_that_may_never_come_saves_nobody() -> None:
+def test_a_choice_that_may_never_come_saves_no_promise() -> None:
     found = explore(Drawing("a>b", "b?z")).violation
     assert found is not None
     assert (found.invariant, found.trace) == (Invariant.NO_STILLNESS, ("a>b",))

@@ -1,4 +1,4 @@
-"""A web server on this machine, which answers as a test wants it, and ways to ask it."""
+"""A web server on this machine that responds as a test wants, and helpers to call it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Seen:
 
 
 class Site:
-    """Answers every request by a function, and remembers what was asked."""
+    """Responds to every request by a function, and remembers the requests."""
 
     def __init__(self, answer: Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]) -> None:
         self._answer = answer
@@ -64,7 +64,7 @@ class Site:
 
 @asynccontextmanager
 async def site_of(answer: Callable[[web.BaseRequest], web.StreamResponse]) -> AsyncIterator[Site]:
-    """Open a site that answers at once."""
+    """Open a site that responds at once."""
 
     async def at_once(request: web.BaseRequest) -> web.StreamResponse:
         return answer(request)
@@ -75,7 +75,7 @@ async def site_of(answer: Callable[[web.BaseRequest], web.StreamResponse]) -> As
 
 @asynccontextmanager
 async def raw_site(*parts: bytes) -> AsyncIterator[str]:
-    """Open a server that sends some bytes to whoever asks, whatever they are, and hangs up; yield its address."""
+    """Open a server that sends some bytes to every client and closes; yield its address."""
 
     async def send(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")

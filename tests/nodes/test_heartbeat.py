@@ -1,4 +1,4 @@
-"""A pulse: who beats often enough is left alone, and silence is noticed once."""
+"""Heartbeats: a call that beats often enough goes on, and silence is reported once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HandWoundLoop(asyncio.SelectorEventLoop):
         return self.now
 
     def skip(self, seconds: float) -> None:
-        """Let time pass, and have everything done that has come due by then."""
+        """Let time pass, and run everything that has come due by then."""
         self.now += seconds
         for _ in range(3):
             self.call_soon(self.stop)
@@ -29,7 +29,7 @@ class HandWoundLoop(asyncio.SelectorEventLoop):
 
 
 def beating(loop: HandWoundLoop, silent: list[float]) -> Heartbeat:
-    """Return the pulse of a call that has begun."""
+    """Return the heartbeat of a call that has begun."""
     heartbeat = Heartbeat(loop, 1_000, lambda: silent.append(loop.now))
     heartbeat.beat()
     return heartbeat
@@ -65,17 +65,17 @@ def test_a_beat_gives_the_whole_time_again(loop: HandWoundLoop) -> None:
     assert silent == [108.5]
 
 
-def test_what_is_stopped_notices_nothing(loop: HandWoundLoop) -> None:
+def test_a_stopped_heartbeat_reports_nothing(loop: HandWoundLoop) -> None:
     silent = list[float]()
     beating(loop, silent).stop()
     loop.skip(5)
     assert silent == []
 
 
-def test_who_was_held_up_with_the_loop_may_still_beat(loop: HandWoundLoop) -> None:
+def test_a_beat_delayed_by_a_blocked_loop_still_counts(loop: HandWoundLoop) -> None:
     silent = list[float]()
     heartbeat = beating(loop, silent)
-    loop.call_at(101.5, heartbeat.beat)  # it comes due behind the timer, and together with it if the loop is held up
+    loop.call_at(101.5, heartbeat.beat)  # due after the timer, but in the same turn if the loop is blocked
     loop.skip(2)
     assert silent == []
     loop.skip(1)

@@ -1,4 +1,4 @@
-"""Which addresses belong to the public internet."""
+"""The addresses of the public internet."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from layover.nodes.http_addresses import AddressRefused, anywhere, guarded, is_public
+from layover.nodes.http_addresses import AddressRefused, anywhere, guard_sockets, is_public
 
 
 @pytest.mark.parametrize(
@@ -32,12 +32,12 @@ def test_public_addresses_may_be_reached(address: str) -> None:
         *("", "localhost", "127.1", "0x7f.1"),
     ],
 )
-def test_all_others_may_not(address: str) -> None:
+def test_addresses_that_are_not_public_may_not_be_reached(address: str) -> None:
     assert not is_public(address)
 
 
-def test_a_socket_is_made_only_for_what_may_be_reached() -> None:
+def test_a_socket_is_made_only_for_allowed_addresses() -> None:
     info = (socket.AF_INET, socket.SOCK_STREAM, 0, "", ("127.0.0.1", 80))
-    guarded(anywhere)(info).close()
+    guard_sockets(anywhere)(info).close()
     with pytest.raises(AddressRefused):
-        guarded(is_public)(info)
+        guard_sockets(is_public)(info)

@@ -1,4 +1,4 @@
-"""Servers that mean no good: answers without end, bombs, and redirects to where nobody may go."""
+"""Hostile servers: endless responses, bombs, and redirects to private addresses."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def bare(data: bytes) -> bytes:
     ],
     ids=["gzip", "gzip twice", "deflate", "deflate without a header", "not packed"],
 )
-async def test_a_packed_body_is_unpacked(encoding: str, packed: bytes) -> None:
+async def test_a_compressed_body_is_decompressed(encoding: str, packed: bytes) -> None:
     headers = {"Content-Type": "text/plain", "Content-Encoding": encoding}
     async with site_of(lambda _: web.Response(body=packed, headers=headers)) as site:
         assert (await ask(site.url()))["body"] == "well done"
@@ -73,13 +73,13 @@ async def test_a_packed_body_is_unpacked(encoding: str, packed: bytes) -> None:
     ],
     ids=["a bomb", "a bomb in parts", "cut off", "not packed", "unknown", "in two layers"],
 )
-async def test_what_cannot_be_unpacked_is_refused(encoding: str, packed: bytes, code: str) -> None:
+async def test_a_body_that_cannot_be_decompressed_is_refused(encoding: str, packed: bytes, code: str) -> None:
     headers = {"Content-Type": "text/plain", "Content-Encoding": encoding}
     async with site_of(lambda _: web.Response(body=packed, headers=headers)) as site:
         assert (await failure_of(site.url())).code == code
 
 
-async def test_a_bomb_does_not_go_off() -> None:
+async def test_a_compression_bomb_is_refused() -> None:
     headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
     bomb = gzip.compress(b"a" * 100_000_000)
     async with site_of(lambda _: web.Response(body=bomb, headers=headers)) as site, node() as http:
@@ -94,7 +94,7 @@ async def test_a_bomb_does_not_go_off() -> None:
 
 
 class CountedZlib:
-    """Stands for the module: counts its objects, and what is given to them between two turns of the event loop."""
+    """Replaces the module: counts its objects, and their input between two turns of the event loop."""
 
     error = zlib.error
 
@@ -134,7 +134,7 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> CountedZlib:
 
 
 @pytest.mark.parametrize("members", [101, 45_000])
-async def test_a_body_has_so_many_members(counted: CountedZlib, members: int) -> None:
+async def test_the_number_of_compressed_members_is_bounded(counted: CountedZlib, members: int) -> None:
     headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
     async with site_of(lambda _: web.Response(body=gzip.compress(b"") * members, headers=headers)) as site:
         assert (await failure_of(site.url())).code == "http_bad_answer"
@@ -149,8 +149,8 @@ async def test_a_body_of_several_members_is_whole(counted: CountedZlib) -> None:
     assert counted.members == 100
 
 
-async def test_the_event_loop_has_its_turn_while_a_body_is_unpacked(counted: CountedZlib) -> None:
-    """Compressed data can be made so that it is slow to read, whatever comes out of it: so little is read at once."""
+async def test_the_event_loop_runs_while_a_body_is_decompressed(counted: CountedZlib) -> None:
+    """Compressed data can be made so that it is slow to read, whatever its output: so only a little is read at once."""
     headers = {"Content-Type": "text/plain", "Content-Encoding": "gzip"}
     text = "".join(hashlib.sha256(b"%d" % number).hexdigest() for number in range(14_000))
     packed = gzip.compress(text.encode())
@@ -169,7 +169,7 @@ async def test_the_event_loop_has_its_turn_while_a_body_is_unpacked(counted: Cou
     ],
     ids=["a long one", "many", "mail"],
 )
-async def test_headers_that_are_too_large_and_what_is_no_http_are_refused(head: bytes) -> None:
+async def test_large_headers_and_responses_that_are_not_http_are_refused(head: bytes) -> None:
     async with raw_site(head) as url:
         failure = await failure_of(url)
         assert (failure.code, failure.retryable) == ("http_bad_answer", False)
@@ -179,7 +179,7 @@ async def test_headers_that_are_too_large_and_what_is_no_http_are_refused(head: 
 
 
 def sent_on(request: web.BaseRequest) -> web.StreamResponse:
-    """Answer `/3` by a redirect to `/2`, and so on; `/to?url=` by one to that address."""
+    """Respond to `/3` by a redirect to `/2`, and so on; to `/to?url=` by one to that address."""
     if request.path == "/to":
         return web.Response(status=int(request.query.get("status", 302)), headers={"Location": request.query["url"]})
     left = int(request.path[1:])
@@ -201,16 +201,14 @@ async def test_a_redirect_leads_to_another_address_of_http(target: str) -> None:
 
 
 @pytest.mark.parametrize(("status", "method", "body"), [(307, "POST", b'"it"'), (303, "GET", b"")])
-async def test_a_redirect_repeats_the_request_or_asks_for_what_it_came_to(
-    status: int, method: str, body: bytes
-) -> None:
+async def test_a_redirect_repeats_the_request_or_becomes_a_get(status: int, method: str, body: bytes) -> None:
     async with site_of(sent_on) as site:
         await ask(site.url(f"/to?status={status}&url=/0"), method="POST", body="it")
         assert (site.seen[1].method, site.seen[1].body) == (method, body)
 
 
 @pytest.mark.parametrize("given", [{"auth": {"bearer": HUSH}}, {"headers": {"authorization": HUSH, "Cookie": HUSH}}])
-async def test_who_asks_is_not_told_to_another_host(given: dict[str, object]) -> None:
+async def test_credentials_are_not_sent_to_another_host(given: dict[str, object]) -> None:
     async with site_of(sent_on) as site, site_of(sent_on) as other:
         await ask(site.url(f"/to?url={other.url('/0')}"), **given)
         await ask(site.url("/1"), **given)
@@ -221,7 +219,7 @@ async def test_who_asks_is_not_told_to_another_host(given: dict[str, object]) ->
 async def test_cookies_are_not_remembered() -> None:
     async with site_of(lambda _: web.Response(headers={"Set-Cookie": "a=1"})) as site, node() as http:
         for _ in range(2):
-            await http(CONTEXT, url=site.url(host="localhost"))  # an address without a name would have no cookies
+            await http(CONTEXT, url=site.url(host="localhost"))  # a numeric address would have no cookies
         assert ["Cookie" in seen.headers for seen in site.seen] == [False, False]
 
 
@@ -235,14 +233,14 @@ async def test_cookies_are_not_remembered() -> None:
         *("http://[::ffff:127.0.0.1]:{}/", "http://[::1]:{}/", "http://0.0.0.0:{}/"),
     ],
 )
-async def test_they_are_refused_however_they_are_written(url: str) -> None:
+async def test_private_addresses_are_refused_in_any_spelling(url: str) -> None:
     async with site_of(well) as site, node(may_reach=is_public) as http:
         with pytest.raises(HttpError) as raised:
             await http(CONTEXT, url=url.format(site.port))
         assert (raised.value.code, raised.value.retryable, site.seen) == ("http_refused", False, [])
 
 
-async def test_a_redirect_to_one_is_refused() -> None:
+async def test_a_redirect_to_a_private_address_is_refused() -> None:
     async with site_of(sent_on) as site, node(may_reach=lambda address: address == "127.0.0.1") as http:
         assert (await http(CONTEXT, url=site.url("/1")))["body"] == "well"
         with pytest.raises(HttpError) as raised:
@@ -250,7 +248,7 @@ async def test_a_redirect_to_one_is_refused() -> None:
         assert raised.value.code == "http_refused"
 
 
-async def test_the_environment_sends_nothing_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_proxies_of_the_environment_are_ignored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1/")
     async with site_of(well) as site:
         assert (await ask(site.url()))["body"] == "well"

@@ -13,7 +13,7 @@ from layover.nodes.context import NodeContext
 from layover.nodes.http_errors import HttpError
 from tests.nodes.http_site import CONTEXT, HUSH, Site, ask, failure_of, node, raw_site, site_of, well
 
-# What goes out
+# Requests
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"])
@@ -46,7 +46,7 @@ async def test_headers_go_out_and_a_key_that_is_the_same_for_every_attempt() -> 
     ("auth", "header"),
     [({"bearer": "abc"}, "Bearer abc"), ({"basic": {"user": "u", "password": "é"}}, "Basic dTrDqQ==")],
 )
-async def test_auth_says_who_asks(auth: object, header: str) -> None:
+async def test_auth_becomes_the_authorization_header(auth: object, header: str) -> None:
     async with site_of(well) as site:
         await ask(site.url(), auth=auth)
         assert site.seen[0].headers["Authorization"] == header
@@ -93,12 +93,12 @@ async def test_a_body_is_sent_as_its_content_type_wants_it(
         *({"body": {"a": "hush"}, "headers": {"Content-Type": "text/plain"}},),
     ],
 )
-async def test_a_request_that_cannot_be_made_is_not_tried_again(given: dict[str, object]) -> None:
+async def test_an_invalid_request_is_not_retried(given: dict[str, object]) -> None:
     failure = await failure_of(**{"url": "http://127.0.0.1:1/", **given})  # type: ignore[arg-type]  # as data may be
     assert (failure.code, failure.retryable) == ("http_bad_request", False)
 
 
-# What comes back
+# Responses
 
 
 @pytest.mark.parametrize(
@@ -134,13 +134,13 @@ async def test_json_is_decoded_and_text_is_text(raw: bytes, kind: str, body: obj
         ),
     ],
 )
-async def test_what_can_be_neither_is_refused(raw: bytes, kind: str) -> None:
+async def test_a_response_that_is_neither_json_nor_text_is_refused(raw: bytes, kind: str) -> None:
     async with site_of(lambda _: web.Response(body=raw, headers={"Content-Type": kind})) as site:
         failure = await failure_of(site.url())
         assert (failure.code, failure.retryable) == ("http_bad_answer", False)
 
 
-async def test_headers_have_small_letters_and_can_be_kept() -> None:
+async def test_headers_are_in_lower_case_and_can_be_stored() -> None:
     lines = (b"HTTP/1.1 204 Fine\r\n", b"X-One: a\r\nX-ONE: b\r\nX-Odd: \xff\r\n", b"\r\n")
     async with raw_site(*lines) as url:
         answer = await ask(url)
@@ -153,28 +153,28 @@ async def test_a_status_from_400_on_is_a_failure(status: int) -> None:
     async with site_of(lambda _: web.Response(status=status, text=HUSH)) as site:
         failure = await failure_of(site.url(f"/{HUSH}?key={HUSH}"), method="DELETE", auth={"bearer": HUSH})
         assert (failure.code, failure.status, failure.retryable) == ("http_status", status, True)
-        assert str(failure) == f"DELETE 127.0.0.1 answers {status}."
+        assert str(failure) == f"DELETE 127.0.0.1 responded with status {status}."
 
 
-# Nobody there
+# No response
 
 
 @pytest.mark.parametrize(
     "answer", [b"", b"HTTP/1.1 200 Fine\r\nContent-Type: text/plain\r\nContent-Length: 9\r\n\r\nwel"]
 )
-async def test_a_connection_that_breaks_may_be_tried_again(answer: bytes) -> None:
+async def test_a_broken_connection_may_be_retried(answer: bytes) -> None:
     async with raw_site(answer) as url:
         failure = await failure_of(url + f"?key={HUSH}", method="POST")
         assert (failure.code, failure.retryable) == ("http_unreachable", True)
 
 
-async def test_so_may_a_host_that_is_not_there() -> None:
+async def test_an_unreachable_host_may_be_retried() -> None:
     failure = await failure_of(f"http://user:{HUSH}@127.0.0.1:1/{HUSH}?key={HUSH}")
     assert (failure.code, failure.retryable) == ("http_unreachable", True)
     assert str(failure).startswith("GET 127.0.0.1 cannot be reached: ")
 
 
-async def test_who_answers_nothing_is_given_up() -> None:
+async def test_a_request_without_a_response_times_out() -> None:
     async def hang(_request: web.BaseRequest) -> web.StreamResponse:
         await asyncio.Event().wait()
         raise AssertionError("nobody lets it go")
@@ -183,10 +183,10 @@ async def test_who_answers_nothing_is_given_up() -> None:
         with pytest.raises(HttpError) as raised:
             await http(CONTEXT, url=site.url())
         assert (raised.value.code, raised.value.retryable) == ("http_timeout", True)
-        assert str(raised.value) == "GET 127.0.0.1 has not answered within 50ms."
+        assert str(raised.value) == "GET 127.0.0.1 did not respond within 50ms."
 
 
-async def test_so_is_who_never_comes_to_an_end() -> None:
+async def test_a_response_that_never_ends_times_out() -> None:
     async def drip(request: web.BaseRequest) -> web.StreamResponse:
         answer = web.StreamResponse(headers={"Content-Type": "text/plain"})
         await answer.prepare(request)
@@ -200,7 +200,7 @@ async def test_so_is_who_never_comes_to_an_end() -> None:
         assert raised.value.code == "http_timeout"
 
 
-async def test_a_node_with_a_timeout_of_its_own_has_no_other() -> None:
+async def test_a_node_with_a_timeout_ignores_the_default_one() -> None:
     timed = NodeContext(execution_id="x", context_id="a", attempt=1, has_timeout=True)
     async with site_of(well) as site, node(longest=0) as http:
         assert (await http(timed, url=site.url()))["body"] == "well"
@@ -211,7 +211,7 @@ async def test_a_node_with_a_timeout_of_its_own_has_no_other() -> None:
 # Without the library
 
 
-async def test_without_the_library_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_missing_library_is_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delitem(sys.modules, "layover.nodes.http_client", raising=False)
     monkeypatch.setitem(sys.modules, "aiohttp", None)
     failure = await failure_of("http://127.0.0.1:1/")

@@ -1,4 +1,4 @@
-"""What is known of the arguments of a function before it is called: only what a call would refuse."""
+"""The known parameters of a function before it is called: only those that a call would check."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_parameters_of_a_function(function: Callable[..., object], expected:
     assert registry.parameters() == {"f": expected}
 
 
-def test_a_wrapper_that_gives_an_argument_itself_leaves_it_open_what_is_taken() -> None:
+def test_a_wrapper_that_passes_an_argument_makes_parameters_unknown() -> None:
     def with_card(function: Callable[..., object]) -> Callable[..., object]:
         @functools.wraps(function)
         def wrapped(**given: object) -> object:

@@ -1,4 +1,4 @@
-"""What a node is given becomes what its function's parameters say, or the function is not called."""
+"""The input of a node becomes the typed arguments of its function, or the function is not called."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ VALUES: list[tuple[Any, object, object]] = [
 
 
 @pytest.mark.parametrize(("kind", "given", "expected"), VALUES, ids=[str(kind) for kind, _, _ in VALUES])
-def test_json_becomes_what_a_parameter_says(kind: Any, given: object, expected: object) -> None:
+def test_json_is_converted_to_the_parameter_type(kind: Any, given: object, expected: object) -> None:
     def take(value: Any) -> Any:
         return value
 
@@ -125,7 +125,7 @@ WRONG: list[tuple[Any, object, str]] = [
 
 
 @pytest.mark.parametrize(("kind", "given", "message"), WRONG, ids=[message for _, _, message in WRONG])
-def test_what_does_not_fit_is_named_and_nothing_is_called(kind: Any, given: object, message: str) -> None:
+def test_a_misfit_is_reported_and_nothing_is_called(kind: Any, given: object, message: str) -> None:
     called = []
 
     def take(value: Any) -> None:
@@ -142,7 +142,7 @@ def test_defaults_missing_and_unknown_arguments_are_as_in_python() -> None:
     assert refused(charge, {"order": "a"}) == "amount: it is missing"
     assert refused(charge, None) == "order: it is missing"
     assert refused(charge, {"order": "a", "amont": 1}) == (
-        "amont: `charge` takes no such argument. Did you mean `amount`?"
+        "amont: `charge` does not take this argument. Did you mean `amount`?"
     )
 
 
@@ -158,7 +158,7 @@ def test_a_default_is_the_very_object_that_python_would_pass() -> None:
     assert shared == [1, 2]
 
 
-def test_a_function_without_types_is_called_as_it_is_and_told_apart_if_it_cannot_be() -> None:
+def test_a_function_without_types_is_called_directly_and_misfits_are_reported() -> None:
     def plain(a, b=2):  # type: ignore[no-untyped-def]
         return [a, b]
 
@@ -169,7 +169,7 @@ def test_a_function_without_types_is_called_as_it_is_and_told_apart_if_it_cannot
     assert "unexpected keyword argument 'bb'. Did you mean `b`?" in refused(plain, {"a": 1, "bb": 1})
 
 
-def test_an_error_of_the_function_itself_stays_its_own() -> None:
+def test_an_error_raised_inside_the_function_is_not_a_misfit() -> None:
     def plain(a):  # type: ignore[no-untyped-def]
         return a + "text"
 
@@ -190,7 +190,7 @@ def test_some_parameters_may_have_types_and_others_none() -> None:
     assert refused(mixed, {"a": 1, "b": 2, "c": 3}) == "c: expected str, got int"
 
 
-def test_what_comes_under_other_names_is_converted_too() -> None:
+def test_keyword_arguments_of_a_function_with_kwargs_are_converted_too() -> None:
     def total(first: int, **others: int) -> int:
         return first + sum(others.values())
 
@@ -199,16 +199,16 @@ def test_what_comes_under_other_names_is_converted_too() -> None:
     assert call(everything, {"a": 1.0, "self": 2}) == {"a": 1.0, "self": 2}
 
 
-def test_one_parameter_takes_the_whole_of_an_input_that_is_no_object() -> None:
+def test_a_single_parameter_takes_an_input_that_is_not_an_object() -> None:
     def double(value: int) -> int:
         return value * 2
 
     assert call(double, 4.0) == 8
     assert refused(double, [1]) == "value: expected int, got array"
-    assert refused(charge, "a") == "`charge` takes named arguments; its input is no object."
+    assert refused(charge, "a") == "`charge` takes named arguments: its input must be an object."
 
 
-def test_the_context_stands_anywhere_and_is_no_part_of_the_input() -> None:
+def test_the_context_may_be_any_parameter_and_is_not_part_of_the_input() -> None:
     def first(context: NodeContext, a: int) -> object:
         return [context, a]
 
@@ -221,16 +221,16 @@ def test_the_context_stands_anywhere_and_is_no_part_of_the_input() -> None:
         found = registry.find(registry.add(function))
         assert found.context == "context"
         assert found.call({"a": 1}, context) == [context, 1]
-        with pytest.raises(BadInput, match="takes no such argument"):
+        with pytest.raises(BadInput, match="does not take this argument"):
             found.call({"a": 1, "context": {}}, context)
 
 
-def test_nobody_slips_a_context_into_a_function_that_takes_anything() -> None:
+def test_an_input_cannot_replace_the_context() -> None:
     def work(context: NodeContext, **given: object) -> object:
         return [context, given]
 
     registry = Registry()
-    with pytest.raises(BadInput, match=r"^context: `work` takes its context from the engine"):
+    with pytest.raises(BadInput, match=r"^context: the engine passes this to `work`"):
         registry.find(registry.add(work)).call({"context": {}}, None)
 
 
@@ -263,7 +263,7 @@ def test_async_functions_methods_partials_and_objects_are_typed_alike() -> None:
         assert refused(function, {"a": "x"}) == "a: expected int, got str"
 
 
-def test_a_decorated_function_has_the_types_of_what_it_wraps() -> None:
+def test_a_decorated_function_has_the_types_of_the_wrapped_one() -> None:
     def twice(function: AnyFunction) -> AnyFunction:
         @functools.wraps(function)
         def inner(*args: Any, **kwargs: Any) -> Any:
@@ -278,7 +278,7 @@ def test_a_decorated_function_has_the_types_of_what_it_wraps() -> None:
     assert call(one, {"line": {"sku": "a"}}) == [Line("a"), Line("a")]
 
 
-def test_local_classes_are_seen_by_node_and_by_what_uses_them() -> None:
+def test_local_classes_are_visible_to_node() -> None:
     class Local(msgspec.Struct):
         a: int
 
@@ -299,7 +299,7 @@ def test_local_classes_are_seen_by_node_and_by_what_uses_them() -> None:
     assert call(using, {"value": {"a": 1}}) == Local(1)
 
 
-def test_a_name_that_is_not_there_when_the_program_runs_is_named_when_the_function_is_registered() -> None:
+def test_an_annotation_that_cannot_be_resolved_is_reported_at_registration() -> None:
     def work(amount: Fraction) -> None: ...
 
     def give() -> Fraction: ...  # type: ignore[empty-body]
@@ -310,7 +310,7 @@ def test_a_name_that_is_not_there_when_the_program_runs_is_named_when_the_functi
         assert where in caught.value.message
 
 
-def test_what_no_json_becomes_needs_a_default_and_cannot_be_given() -> None:
+def test_a_parameter_that_json_cannot_fill_needs_a_default() -> None:
     def needs(folder: Path) -> None: ...
 
     def has(name: str, folder: Path = Path("here")) -> object:
@@ -318,12 +318,12 @@ def test_what_no_json_becomes_needs_a_default_and_cannot_be_given() -> None:
 
     def either(part: Line | Order) -> None: ...
 
-    with pytest.raises(BadFunction, match="no JSON becomes its parameter `folder`"):
+    with pytest.raises(BadFunction, match="JSON cannot fill its parameter `folder`"):
         Registry().add(needs)
-    with pytest.raises(BadFunction, match="no JSON becomes its parameter `part`"):
+    with pytest.raises(BadFunction, match="JSON cannot fill its parameter `part`"):
         Registry().add(either)
     assert call(has, {"name": "a"}) == ["a", "here"]
-    assert "takes no such argument" in refused(has, {"name": "a", "folder": "there"})
+    assert "does not take this argument" in refused(has, {"name": "a", "folder": "there"})
 
 
 def test_hostile_inputs_are_refused_or_passed_as_they_are() -> None:
@@ -333,7 +333,7 @@ def test_hostile_inputs_are_refused_or_passed_as_they_are() -> None:
     assert call(_takes_anything, deep) is deep
     assert "a: expected int, got array" in refused(_takes_a_number, {"a": deep})
     assert "__class__: " in refused(_takes_a_number, {"a": 1, "__class__": 1})
-    assert "takes no such argument" in refused(_takes_a_number, {"a": 1, "": 1})
+    assert "does not take this argument" in refused(_takes_a_number, {"a": 1, "": 1})
     assert len(refused(_takes_a_number, {"a": 1, "x" * 100_000: 1})) < 200
 
 
@@ -345,7 +345,7 @@ def _takes_anything(value: object) -> object:
     return value
 
 
-def test_what_is_given_besides_the_parameters_comes_in_the_order_of_the_input() -> None:
+def test_additional_arguments_keep_the_order_of_the_input() -> None:
     def take(count: int, **rest: int) -> list[str]:
         return [*rest][:count]
 

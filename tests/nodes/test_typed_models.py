@@ -1,4 +1,4 @@
-"""Models of pydantic, for those who have it: they are made from what a node is given, and written when returned."""
+"""Pydantic models, where it is installed: built from the input of a node, and dumped as its result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from layover.nodes.results import BadOutput
 from layover.nodes.typed import BadInput
 
 
-def test_it_is_never_imported_by_us() -> None:
+def test_layover_never_imports_pydantic() -> None:
     program = "import sys, layover; layover.node(lambda: 0); layover.Workflow; print('pydantic' in sys.modules)"
     words = [sys.executable, "-c", program]
     assert subprocess.run(words, check=True, capture_output=True, text=True).stdout == "False\n"  # noqa: S603 - ours
@@ -27,7 +27,7 @@ def _models() -> tuple[Any, Any]:
     return line, pydantic.create_model("Order", id=(str, ...), lines=(GenericAlias(list, (line,)), []))
 
 
-def test_a_model_is_made_of_what_is_given_and_written_when_it_is_returned() -> None:
+def test_a_model_is_built_from_input_and_dumped_as_result() -> None:
     line, order = _models()
 
     def work(first: Any, more: Any) -> Any:
@@ -51,7 +51,7 @@ def test_a_model_is_made_of_what_is_given_and_written_when_it_is_returned() -> N
         function.call({"first": {"id": "a", "lines": [{"sku": "b", "price": "x"}]}, "more": []}, None)
 
 
-def test_a_result_that_is_no_such_model_is_refused() -> None:
+def test_a_result_that_does_not_fit_its_model_is_refused() -> None:
     _, order = _models()
 
     def work() -> Any:
@@ -70,7 +70,7 @@ def test_a_model_is_a_schema() -> None:
 
 
 class ByHand:
-    """A class with the methods by which we know a model, for those who have no pydantic."""
+    """A class with the methods of a model, for machines without pydantic."""
 
     def __init__(self, size: int) -> None:
         self.size = size

@@ -1,4 +1,4 @@
-"""What a function returns is what its annotation says, and JSON all through."""
+"""The result of a function fits its annotation, and is JSON throughout."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ FITTING: list[tuple[Any, object]] = [
 
 
 @pytest.mark.parametrize(("kind", "value"), FITTING, ids=[f"{kind} {value}" for kind, value in FITTING])
-def test_what_python_takes_for_the_type_is_kept_as_it_is(kind: Any, value: object) -> None:
+def test_values_that_python_accepts_for_the_type_are_kept(kind: Any, value: object) -> None:
     kept = checked(kind, value)
     assert kept is value
     plain(kept)
@@ -79,17 +79,17 @@ WRONG: list[tuple[Any, object, str]] = [
     (list[int], [1, "2"], "result[1]: expected int, got str"),
     (Size, {}, "result.width: it is missing"),
     (Shape, {"sides": "three"}, "result.sides: expected int, got str"),
-    (dict[str, object], {"a": [1, object()]}, "result.a[1]: object is no JSON"),
-    (Drawing, Drawing([Shape(3), Path("x")]), "result.shapes[1]: PosixPath is no JSON"),
-    (list[Shape], [Shape(object())], "result[0].sides: object is no JSON"),  # type: ignore[arg-type]
-    (dict[str, object], {"a": {(1, 2): 3}}, "result.a: dict is no JSON"),
-    (Path, Path("x"), "result: PosixPath is no JSON"),
-    (list[str], ["a", "\udc80"], "result[1]: str is no JSON"),
+    (dict[str, object], {"a": [1, object()]}, "result.a[1]: object is not a JSON type"),
+    (Drawing, Drawing([Shape(3), Path("x")]), "result.shapes[1]: PosixPath is not a JSON type"),
+    (list[Shape], [Shape(object())], "result[0].sides: object is not a JSON type"),  # type: ignore[arg-type]
+    (dict[str, object], {"a": {(1, 2): 3}}, "result.a: dict is not a JSON type"),
+    (Path, Path("x"), "result: PosixPath is not a JSON type"),
+    (list[str], ["a", "\udc80"], "result[1]: str is not a JSON type"),
 ]
 
 
 @pytest.mark.parametrize(("kind", "value", "message"), WRONG, ids=[message for _, _, message in WRONG])
-def test_what_does_not_fit_is_named_by_its_place(kind: Any, value: object, message: str) -> None:
+def test_a_misfit_is_reported_with_its_place(kind: Any, value: object, message: str) -> None:
     with pytest.raises(BadOutput) as caught:
         plain(checked(kind, value))
     assert (caught.value.message, caught.value.code, caught.value.retryable) == (message, "bad_output", False)
@@ -100,14 +100,14 @@ def test_an_annotation_that_promises_nothing_costs_nothing(kind: Any) -> None:
     assert result_of(kind) is None
 
 
-def test_what_holds_itself_is_told_by_who_keeps_it() -> None:
+def test_a_cyclic_result_is_refused() -> None:
     endless: dict[str, object] = {}
     endless["a"] = endless
     with pytest.raises((BadOutput, PayloadNotJson)):
         plain(checked(dict[str, object], endless))
 
 
-def test_sync_and_async_functions_are_looked_at_alike() -> None:
+def test_results_of_sync_and_async_functions_are_checked_alike() -> None:
     def now() -> str:
         return 1  # type: ignore[return-value]
 
@@ -122,7 +122,7 @@ def test_sync_and_async_functions_are_looked_at_alike() -> None:
         asyncio.run(awaited)
 
 
-def test_a_probe_returns_what_probes_return() -> None:
+def test_the_result_of_a_probe_is_not_checked_against_its_annotation() -> None:
     def work() -> None: ...
 
     def probe() -> str:

@@ -24,7 +24,7 @@ def checker() -> ModuleType:
     return module
 
 
-def test_no_set_is_gone_through_in_an_order_that_nobody_decides(checker: ModuleType) -> None:
+def test_no_set_is_iterated_in_an_undecided_order(checker: ModuleType) -> None:
     assert checker.check(_ROOT / "src" / "layover") == []
 
 

@@ -15,9 +15,10 @@ from weakref import WeakSet
 
 import pytest
 
-from layover.bootstrap import Engine, open_store
-from layover.runtime.engine import Engine as EngineOn
-from layover.runtime.settings import Settings
+from layover.bootstrap import open_runtime, open_store
+from layover.ports.store import FAMILIES
+from layover.runtime.runtime import Runtime
+from layover.runtime.settings import RuntimeSettings
 from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
 from tests.servers.postgres import databases
@@ -70,12 +71,12 @@ def store_in(folder: Path) -> Store:
     return open_store(address_in(folder))
 
 
-def engine_at(folder: Path, *nodes: AnyFunction, **settings: object) -> Engine:
+def engine_at(folder: Path, *nodes: AnyFunction, **settings: object) -> Runtime:
     """Return an engine on the database of a folder, which looks often for what others did."""
-    return Engine(address_in(folder), nodes=nodes, settings=settings_with(**settings))
+    return open_runtime(address_in(folder), nodes=nodes, settings=settings_with(**settings))
 
 
-def engine_on(store: Store | Between, *nodes: AnyFunction, **settings: object) -> EngineOn:
+def engine_on(store: Store | Between, *nodes: AnyFunction, **settings: object) -> Runtime:
     """Return an engine on a store.
 
     Where time passes by hand, a lease outlasts every test that does not say how long it lasts: else a result that is
@@ -83,21 +84,41 @@ def engine_on(store: Store | Between, *nodes: AnyFunction, **settings: object) -
     """
     if store in _by_hand:
         settings = {"lease_ttl": YEAR, **settings}
-    return EngineOn(cast("Store", store), nodes=nodes, settings=settings_with(**settings))
+    return Runtime(cast("Store", store), nodes=nodes, settings=settings_with(**settings))
 
 
 class Between:
-    """In place of a store: who comes between it and its engine; what is not held up or changed is passed on."""
+    """In place of a store: who comes between it and its engine; what is not held up or changed is passed on.
+
+    A subclass changes `store.appends.commit` by a method `appends_commit`, or many of them by `method`.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.store = store_in(folder)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
+        found = getattr(self.store, name)
+        return _BetweenFamily(self, name) if name in FAMILIES else found
+
+    def method(self, family: str, name: str) -> Any:
+        """Return what its engine gets as a method of a family."""
+        own = f"{family}_{name}"
+        return getattr(self, own) if hasattr(type(self), own) else getattr(getattr(self.store, family), name)
 
 
-def settings_with(**settings: object) -> Settings:
-    return Settings(**{**PROMPT, **settings})  # type: ignore[arg-type]  # a wrong one is noticed at once
+class _BetweenFamily:
+    """In place of a family of a store."""
+
+    def __init__(self, between: Between, name: str) -> None:
+        self._between = between
+        self._name = name
+
+    def __getattr__(self, name: str) -> Any:
+        return self._between.method(self._name, name)
+
+
+def settings_with(**settings: object) -> RuntimeSettings:
+    return RuntimeSettings(**{**PROMPT, **settings})  # type: ignore[arg-type]  # a wrong one is noticed at once
 
 
 class _Deaf(PostgresStore):
@@ -126,18 +147,18 @@ class HandWound:
         _by_hand.add(store)
         return store
 
-    def skip(self, engine: EngineOn, milliseconds: int) -> None:
+    def skip(self, engine: Runtime, milliseconds: int) -> None:
         """Let time pass, and have an engine look what has come due."""
         self.now += milliseconds
         look(engine)
 
 
-def look(engine: EngineOn) -> None:
+def look(engine: Runtime) -> None:
     """Have an engine look what is due."""
     engine.instance.driver.hint(0)
 
 
-def a_moment_later(engine: EngineOn) -> None:
+def a_moment_later(engine: Runtime) -> None:
     """Wait until the clock shows another time: what waits since the same millisecond is in no order."""
     clock = engine.instance.clock
     before = clock.now()
@@ -145,24 +166,24 @@ def a_moment_later(engine: EngineOn) -> None:
         pass
 
 
-async def until(engine: EngineOn, execution_id: str, wanted: Callable[[Head], bool]) -> Head:
+async def until(engine: Runtime, execution_id: str, wanted: Callable[[Head], bool]) -> Head:
     """Return the head of an execution once it is as wanted."""
     head = await engine.instance.listeners.until(execution_id, wanted)
     assert head is not None
     return head
 
 
-async def until_status(engine: EngineOn, execution_id: str, status: str) -> Head:
+async def until_status(engine: Runtime, execution_id: str, status: str) -> Head:
     return await until(engine, execution_id, lambda head: head.status == status)
 
 
-async def until_seq(engine: EngineOn, execution_id: str, least: int) -> Head:
+async def until_seq(engine: Runtime, execution_id: str, least: int) -> Head:
     return await until(engine, execution_id, lambda head: head.last_seq >= least)
 
 
-async def until_child(engine: EngineOn, execution_id: str, status: str) -> str:
+async def until_child(engine: Runtime, execution_id: str, status: str) -> str:
     """Return the id of an execution once it has been begun by another one, and is as wanted."""
-    while await engine.instance.store.get(execution_id) is None:
+    while await engine.instance.store.queries.find_execution(execution_id) is None:
         pass  # its start is on its way
     await until_status(engine, execution_id, status)
     return execution_id

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 import pytest
 
 from layover.runtime.clock import Clock
-from layover.runtime.engine import Engine
-from tests.runtime.harness import HOUR, Between, HandWound, Held, call, flow, settings_with
+from layover.runtime.runtime import Runtime
+from tests.runtime.harness import HOUR, Between, HandWound, Held, call, flow, look, settings_with
 
 if TYPE_CHECKING:
     from layover.ports.records import Claim, Claims
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 DAY = 24 * HOUR
 MINUTE = 60_000
+ROUNDED = 1  # a millisecond, in which it may be later than it is told
 
 
 class Running:
@@ -63,9 +64,9 @@ async def test_the_time_lies_between_what_a_slow_reply_tells_and_that_much_later
     running = Running()
     clock, database = Clock(running), Database(running)
     await ask(clock, database, request=request_takes, reply=reply_takes)
-    assert (clock.now(), clock.latest()) == (database.time - reply_takes, database.time + request_takes)
+    assert (clock.now(), clock.latest()) == (database.time - reply_takes, database.time + request_takes + ROUNDED)
     running.now += 70
-    assert (clock.now(), clock.latest()) == (database.time - reply_takes, database.time + request_takes)
+    assert (clock.now(), clock.latest()) == (database.time - reply_takes, database.time + request_takes + ROUNDED)
 
 
 @pytest.mark.parametrize(("request_takes", "reply_takes"), [(0, 9_000), (9_000, 0)])
@@ -83,7 +84,7 @@ async def test_a_quick_reply_puts_right_what_a_slow_one_has_told() -> None:
     clock, database = Clock(running), Database(running)
     await ask(clock, database, reply=9_000)
     await ask(clock, database)
-    assert clock.now() == clock.latest() == database.time
+    assert clock.now() == clock.latest() - ROUNDED == database.time
 
 
 async def test_who_is_never_told_quickly_knows_less_as_time_goes_by() -> None:
@@ -111,7 +112,40 @@ async def test_a_clock_that_may_be_wrong_is_so_in_both_directions() -> None:
     clock, database = Clock(running), Database(running)
     database.clock_error = 40
     await ask(clock, database)
-    assert (clock.now(), clock.latest()) == (database.time - 40, database.time + 40)
+    assert (clock.now(), clock.latest()) == (database.time - 40, database.time + 40 + ROUNDED)
+
+
+async def test_the_latest_time_allows_for_a_clock_that_is_slow() -> None:
+    running = Running()
+    clock, database = Clock(running), Database(running)
+    await ask(clock, database)
+    running.now += 12_700
+    database.ahead += 12  # by which the clock of the machine has fallen behind
+    assert clock.latest() >= database.time
+
+
+async def test_the_earliest_time_allows_for_a_clock_that_is_fast() -> None:
+    running = Running()
+    clock, database = Clock(running), Database(running)
+    await ask(clock, database)
+    running.now += 12_700
+    database.ahead -= 12
+    assert clock.earliest() <= database.time
+    assert clock.now() > database.time  # it is not said again, but nothing is claimed by it
+    await ask(clock, database)
+    assert clock.earliest() == database.time
+    await ask(clock, database)  # which is no reason to trust what was told before
+    assert clock.earliest() == database.time
+
+
+async def test_the_earliest_time_does_not_follow_a_database_that_is_set_back() -> None:
+    running = Running()
+    clock, database = Clock(running), Database(running)
+    await ask(clock, database)
+    before = clock.now()
+    database.ahead -= HOUR
+    await ask(clock, database)
+    assert clock.earliest() == before
 
 
 # Leases
@@ -134,15 +168,15 @@ class Stopped(Between):
             self.clock.now += MINUTE
         return told
 
-    async def claim(self, wish: Claim) -> Claims:
+    async def claims_claim(self, wish: Claim) -> Claims:
         assert wish.now <= self.clock.now
-        claims = await self.store.claim(wish)
+        claims = await self.store.claims.claim(wish)
         self.looked.set()
         return claims
 
     async def lease(self, execution_id: str) -> int:
         """Return for how long the lease on an execution lasts."""
-        row = await self.store.get(execution_id)
+        row = await self.store.queries.find_execution(execution_id)
         assert row is not None
         assert row.head.wake_at is not None
         return row.head.wake_at - self.clock.now
@@ -154,11 +188,11 @@ async def test_no_call_begins_without_a_lease_though_the_time_was_told_late(tmp_
     store = Stopped(tmp_path, clock, running)
     settings = settings_with(poll=HOUR, command_poll=HOUR, lease_ttl=MINUTE // 2)
     store.stops = True
-    async with Engine(cast("Store", store), nodes=[work], settings=settings, clock=Clock(running)) as engine:
+    async with Runtime(cast("Store", store), nodes=[work], settings=settings, clock=Clock(running)) as engine:
         await store.looked.wait()
         store.stops = False
-        await engine.register(flow(call("a"), call("b")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a"), call("b")))
+        started = await engine.executions.start("flow")
         first = await work.begun()
         assert await store.lease(started.id) > 0
         store.stops = True
@@ -167,3 +201,36 @@ async def test_no_call_begins_without_a_lease_though_the_time_was_told_late(tmp_
         first.returns()
         await work.begun()
         assert await store.lease(started.id) > 0
+
+
+@pytest.mark.usefixtures("each_database")
+async def test_no_call_begins_without_a_lease_though_the_clock_of_its_machine_is_slow(tmp_path: Path) -> None:
+    clock, running, work = HandWound(), Running(), Held()
+    store = Stopped(tmp_path, clock, running)
+    settings = settings_with(poll=HOUR, command_poll=HOUR, lease_ttl=MINUTE // 2)
+    async with Runtime(cast("Store", store), nodes=[work], settings=settings, clock=Clock(running)) as engine:
+        await store.looked.wait()
+        await engine.workflows.register(flow(call("a"), call("b")))
+        started = await engine.executions.start("flow")
+        first = await work.begun()
+        await engine.instance.lease_renewer.renew_once()
+        clock.now += MINUTE // 2
+        running.now += MINUTE // 2 - 10
+        first.returns()
+        await work.begun()
+        assert await store.lease(started.id) > 0
+
+
+@pytest.mark.usefixtures("each_database")
+async def test_nothing_is_claimed_before_its_time_though_the_clock_of_the_machine_is_fast(tmp_path: Path) -> None:
+    clock, running = HandWound(), Running()
+    store = Stopped(tmp_path, clock, running)
+    settings = settings_with(poll=HOUR, command_poll=HOUR, lease_ttl=MINUTE // 2)
+    async with Runtime(cast("Store", store), settings=settings, clock=Clock(running)) as engine:
+        await store.looked.wait()
+        clock.now += MINUTE
+        running.now += MINUTE + 30
+        assert engine.instance.clock.now() > clock.now  # it was told to somebody
+        store.looked.clear()
+        look(engine)
+        await store.looked.wait()  # the store has looked when it was claimed

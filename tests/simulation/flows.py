@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from copy import deepcopy
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
+from layover.runtime.operations.workflows import as_plan
 from layover.testing.simulation.scenario import Scenario, Start
 from tests.simulation.functions import FUNCTIONS, PROBES
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
+    from layover.core.plan import Plan
     from layover.ports.records import PointRow
 
 _FORM: dict[str, Any] = {"title": "Say it", "schema": {"type": "object"}}
@@ -83,7 +85,7 @@ WORKFLOWS: list[dict[str, Any]] = [
             "type": "parallel",
             "on_failure": "wait",
             "branches": [
-                {"id": "l", "body": [_node("l1", "work", "l2"), _node("l2", "threaded")]},
+                {"id": "l", "body": [_node("l1", "work", "l2"), _node("l2", "threaded", retry={"max_attempts": 1})]},
                 {"id": "r", "body": [_node("r1", "quick", "r2"), _node("r2", "form", **_FORM)]},
             ],
             "next": "last",
@@ -248,9 +250,15 @@ def _answer(chance: Random, row: PointRow) -> object:
 
 def _deploy(chance: Random, number: int) -> object:
     """Return a workflow with one more node at its beginning, which only this version has."""
-    flow = deepcopy(chance.choice(WORKFLOWS))
+    return _version(chance.randrange(len(WORKFLOWS)), number)
+
+
+@cache
+def _version(index: int, number: int) -> Plan:
+    """Return a version, which is read once for all runs."""
+    flow = deepcopy(WORKFLOWS[index])
     flow["nodes"].insert(0, _node(f"only_in_{number}", "quick", flow["nodes"][0]["id"]))
-    return flow
+    return as_plan(flow, None)
 
 
 EVERYTHING = Scenario(

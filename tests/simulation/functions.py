@@ -27,6 +27,7 @@ _FAULTS = (
     "blocking_calls",
     "deadly_calls",
 )
+_BLOCKING_RECORDERS = 20  # times as often as other calls: there are few of them
 _UNWRITABLE = (object(), float("nan"), "\ud800", {1: 2}, "x" * 1_100_000)
 
 
@@ -36,11 +37,11 @@ def _here() -> tuple[Life, World]:
     return life, life.world
 
 
-def _does(context: CallContext, key: str) -> str:
-    """Have an effect that is to be had once; the oracle sees it."""
+def _does(context: CallContext, key: str, *, at_once: bool = True) -> str:
+    """Have an effect that is to be had once, at once or after a while; the oracle sees it."""
     life, world = _here()
     world.counts["effects"] += 1
-    world.oracle.does(life, context, key)
+    world.oracle.does(life, context, key, at_once=at_once)
     return key
 
 
@@ -121,7 +122,13 @@ async def steady(context: NodeContext, n: int = 0) -> int:
 
 async def recorder(context: NodeContext, n: int = 0) -> list[object]:
     """Have effects that are recorded, sleep and ask in between, and fail now and then."""
-    _, world = _here()
+    life, world = _here()
+    if (
+        world.loop.time() < world.heals_at
+        and world.chance.random() < _BLOCKING_RECORDERS * world.mixture.blocking_calls
+    ):
+        world.stop(life, world.chance.uniform(0.5, 2.5) * world.mixture.settings.lease_ttl / 1000)
+        await asyncio.sleep(0)  # it has begun under its lease, and has its first effect when that may be over
     first = await context.once("first", _does, context, "first")
     await context.checkpoint({"n": n})
     await asyncio.sleep(world.chance.expovariate(2))
@@ -129,7 +136,7 @@ async def recorder(context: NodeContext, n: int = 0) -> list[object]:
 
     async def slow() -> str:
         await asyncio.sleep(world.chance.expovariate(2))
-        return _does(context, "second")
+        return _does(context, "second", at_once=False)
 
     second = await context.once("second", slow)
     if world.chance.random() < world.mixture.failing_calls:

@@ -6,14 +6,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from msgspec.structs import replace
 
+from layover.core.engine import recovery
 from layover.core.engine.answers import reserve
+from layover.core.ids import uuid8
 from layover.nodes.journal import Journal
-from layover.runtime import plans
+from layover.runtime import plans, runtime
 from layover.runtime.calls import node_runner
 from layover.runtime.dispatch import commit_retrier, signal_router
 from layover.runtime.operations import starter
-from layover.stores.memory import claims, limits, signals, store
+from layover.stores import answers
+from layover.stores import limits as limit_rules
+from layover.stores.memory import claims, limits, signals
 from layover.stores.memory import commands as command_queue
+from layover.testing.simulation.mixture import FAULTS
+from tests.simulation.mutants import MUTANTS, edited
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -21,8 +27,9 @@ if TYPE_CHECKING:
     from layover.core.engine.commands import Answer
     from layover.core.engine.state import Point
     from layover.core.plan import Plan
-    from layover.ports.records import AuditEntry, Claim, Claimed, Enqueue, Head, Signal
-    from layover.runtime.execution.outbox_messages import Scanning, Start
+    from layover.nodes.journal import CallLease
+    from layover.ports.records import AuditRow, Claim, Claimed, Enqueue, Head, Signal
+    from layover.runtime.execution.outbox_messages import ChildStart, Scanning
     from layover.stores.memory.database import MemoryDatabase
 
 
@@ -39,9 +46,9 @@ _begin_child, _startable, _of = starter.Starter.begin_child, plans.Plans.startab
 _keep, _enqueue, _take = signals.store_signal, command_queue.enqueue, claims._take  # noqa: SLF001 - to be broken
 
 
-async def _another_child(self: starter.Starter, parent: str, _child: str, start: Start) -> None:
+async def _another_child(self: starter.Starter, parent: str, child: str, start: ChildStart) -> None:
     driver = self._driver
-    await _begin_child(self, parent, driver.machine.ids.new(driver.clock.now()), start)
+    await _begin_child(self, parent, uuid8(f"{child}/{driver.clock.now()}"), start)
 
 
 async def _never_held(self: plans.Plans, workflow: str, number: int | None, now: int) -> plans.Startable:
@@ -49,12 +56,12 @@ async def _never_held(self: plans.Plans, workflow: str, number: int | None, now:
 
 
 async def _newest(self: plans.Plans, hash_: str) -> Plan:
-    version = await self._store.version(hash_)
-    newest = await self._store.latest(version.workflow) if version is not None else None
+    version = await self._store.definitions.find_by_hash(hash_)
+    newest = await self._store.definitions.find_latest(version.workflow) if version is not None else None
     return await _of(self, newest.hash if newest is not None else hash_)
 
 
-def _is_always_new(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
+def _is_always_new(db: MemoryDatabase, signal: Signal, audit: AuditRow | None) -> bool:
     _keep(db, signal, audit)
     return True
 
@@ -67,9 +74,9 @@ async def _has_begun_it(*_: object) -> bool:
     return True
 
 
-def _callbacks_are_new(db: MemoryDatabase, commands: Sequence[Enqueue], now: int, standing: Any = None) -> list[Any]:
+def _callbacks_are_new(db: MemoryDatabase, commands: Sequence[Enqueue], now: int, status: Any = None) -> list[Any]:
     changed = [replace(one, source="") if one.source.startswith("callback:") else one for one in commands]
-    return _enqueue(db, changed, now, standing)
+    return _enqueue(db, changed, now, status)
 
 
 def _is_always_open(point: Point, schema: object, answer: Answer, now: int) -> Any:
@@ -77,14 +84,28 @@ def _is_always_open(point: Point, schema: object, answer: Answer, now: int) -> A
 
 
 def _forgets_the_first(
-    node: str, attempt: int, recorded: Mapping[str, object], write: Callable[[Any], Awaitable[None]], token: str | None
+    node: str,
+    attempt: int,
+    recorded: Mapping[str, object],
+    write: Callable[[Any], Awaitable[None]],
+    lease: CallLease,
+    token: str | None,
 ) -> Journal:
-    return Journal(node, attempt, {key: value for key, value in recorded.items() if key != "first"}, write, token)
+    kept = {key: value for key, value in recorded.items() if key != "first"}
+    return Journal(node, attempt, kept, write, lease, token)
 
 
 def _counts_no_losses(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
     claimed = _take(db, was, wish)
     head = db.heads[was.execution_id] = replace(claimed.head, takeovers=0)
+    return replace(claimed, head=head)
+
+
+def _counts_too_many_losses(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
+    claimed = _take(db, was, wish)
+    head = db.heads[was.execution_id] = replace(
+        claimed.head, takeovers=claimed.head.takeovers + 11 * claimed.taken_over
+    )
     return replace(claimed, head=head)
 
 
@@ -102,10 +123,10 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         ("LIVENESS",), ("signalled",), [(signal_router.SignalRouter, "scan", _nothing_was_before)], {}
     ),
     "a callback takes every reply": LawMutant(
-        ("CALLBACK_ONCE",), ("called_back",), [(store, "enqueue", _callbacks_are_new)], {"rash": 0.8}
+        ("CALLBACK_ONCE",), ("called_back",), [(command_queue, "enqueue", _callbacks_are_new)], {"rash": 0.8}
     ),
     "a form takes every answer": LawMutant(
-        ("ANSWER_ONCE",), ("steps",), [(command_queue, "reserve", _is_always_open)], {"rash": 0.8}
+        ("ANSWER_ONCE",), ("steps",), [(answers, "reserve", _is_always_open)], {"rash": 0.8}
     ),
     "a journal forgets": LawMutant(
         ("RECORDED_ONCE",), ("recorded",), [(node_runner, "Journal", _forgets_the_first)], {}
@@ -115,7 +136,7 @@ LAW_MUTANTS: dict[str, LawMutant] = {
     ),
     "there is always a slot": LawMutant(("LIMIT_HOLDS",), ("limited",), [(limits, "_has_room", lambda *_: True)], {}),
     "a rate is never used up": LawMutant(
-        ("LIMIT_HOLDS",), ("rated",), [(limits, "reserve_rate", lambda _rate, _used, now: (now, now * 1000))], {}
+        ("LIMIT_HOLDS",), ("rated",), [(limit_rules, "reserve_rate", lambda _rate, _used, now: (now, now * 1000))], {}
     ),
     "a child is another each time": LawMutant(
         ("CHILD_ONCE",), ("family",), [(starter.Starter, "begin_child", _another_child)], {"lost_replies": 0.1}
@@ -127,9 +148,39 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         {"deployments": 10.0, "crashes": 15.0},
     ),
     "what begins while its workflow is paused is not held": LawMutant(
-        ("PAUSE_HOLDS",), ("steps",), [(plans.Plans, "startable", _never_held)], {"workflow_pauses": 5.0}
+        ("PAUSE_HOLDS",), ("steps",), [(plans.Plans, "startable", _never_held)], {"workflow_pauses": 4.0}
+    ),
+    "who resumes a workflow passes over what is told to pause": LawMutant(
+        ("RESUMED_GOES_ON",),
+        ("steps", "recorded"),
+        MUTANTS["a resumed workflow leaves executions paused *"],
+        {"workflow_pauses": 2.0},
     ),
     "losses are not counted": LawMutant(
         ("POISON_CONTAINED",), ("steps",), [(claims, "_take", _counts_no_losses)], {"deadly_calls": 0.05}
+    ),
+    "a call is given up with the first instance that it is lost with": LawMutant(
+        ("INNOCENT_GOES_ON",),
+        ("steps",),
+        [
+            edited(
+                recovery,
+                "_recover_call",
+                (" and node.recoveries >= context.state.plan.definition.settings.max_recoveries", ""),
+            )
+        ],
+        {**dict.fromkeys(FAULTS, 0.0), "deadly_calls": 0.02, "instances": 1},
+    ),
+    "one loss counts for many": LawMutant(
+        ("NO_INTERNAL_ERROR",), ("steps",), [(claims, "_take", _counts_too_many_losses)], {"crashes": 15.0}
+    ),
+    "what is not answered counts as refused": LawMutant(
+        ("NO_INTERNAL_ERROR",), ("steps",), [(commit_retrier, "is_refusal", lambda _: True)], {"lost_replies": 0.1}
+    ),
+    "a renewal that was too slow is the last for a long time": LawMutant(
+        ("ONE_AT_A_TIME", "OWNED_IS_DRIVEN"),
+        ("steps",),
+        [(runtime, "AFTER_FAILURE", 0.3)],
+        {**dict.fromkeys(FAULTS, 0.0), "slow": 0.03, "instances": 3},
     ),
 }

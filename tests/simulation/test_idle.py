@@ -73,17 +73,17 @@ def test_a_claim_that_would_take_something_travels(
     wake_at: int | None, missing: tuple[str, ...], owner: str | None, *, nothing: bool
 ) -> None:
     database = MemoryDatabase(heads={"x": head(wake_at=wake_at, missing=missing, owner=owner)})
-    assert finds_nothing(database, "claim", (CLAIM,)) is nothing
+    assert finds_nothing(database, "claims.claim", (CLAIM,)) is nothing
 
 
 def test_a_look_at_what_is_there_travels() -> None:
     database = MemoryDatabase(heads={"x": head(commands_seq=2)})
-    assert finds_nothing(database, "unread", ([("x", 2)],))
-    assert not finds_nothing(database, "unread", ([("x", 1)],))
-    assert finds_nothing(database, "outbox", (NOW, 10))
+    assert finds_nothing(database, "commands.find_unread", ([("x", 2)],))
+    assert not finds_nothing(database, "commands.find_unread", ([("x", 1)],))
+    assert finds_nothing(database, "outbox.read_due", (NOW, 10))
     database.outbox["x", 1, "y"] = Message(sender="x", n=1, destination="y", kind="Report", body=b"{}", due_at=NOW)
-    assert not finds_nothing(database, "outbox", (NOW, 10))
-    assert not finds_nothing(database, "commit", ([],))
+    assert not finds_nothing(database, "outbox.read_due", (NOW, 10))
+    assert not finds_nothing(database, "appends.commit", ([],))
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_a_look_at_what_is_there_travels() -> None:
         ({"wake_at": NOW + 300, "missing": ("work",), "owner": "other"}, 300),
     ],
 )
-def test_nobody_looks_before_something_is_due(fields: dict[str, object], wait: int) -> None:
+def test_no_instance_polls_before_something_is_due(fields: dict[str, object], wait: int) -> None:
     assert until_due(MemoryDatabase(heads={"x": head(**fields)}, clock=lambda: NOW), 500) == wait
 
 

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from layover.testing.simulation.laws import LAWS
 from layover.testing.simulation.mixture import drawn
 from layover.testing.simulation.running import run
 from tests.simulation.flows import EVERYTHING, only
 from tests.simulation.law_mutants import LAW_MUTANTS, LawMutant
-from tests.simulation.mutants import broken
+from tests.simulation.mutants import MUTANTS, NOTICED, broken
 
 if TYPE_CHECKING:
     from layover.testing.simulation.world import Ran
 
-_SEEDS = range(1, 9)
+_SEEDS = range(1, 61)
 
 
 def _ran(mutant: LawMutant, seed: int) -> Ran:
@@ -29,6 +30,14 @@ def test_a_broken_promise_is_noticed_by_its_law(name: str) -> None:
     mutant = LAW_MUTANTS[name]
     with broken(mutant.changes):
         assert any(one.law in mutant.laws for seed in _SEEDS for one in _ran(mutant, seed).broken)
+
+
+def test_every_law_has_a_mutant_that_it_notices() -> None:
+    """Those that are not tried here are seen to be noticed by what `tools/break_runtime.py` prints."""
+    here = {law for mutant in LAW_MUTANTS.values() for law in mutant.laws}
+    elsewhere = {law for laws in NOTICED.values() for law in laws}
+    assert set(LAWS) == here | elsewhere | {"EFFECT_ONCE", "NO_LIVELOCK"}  # test_simulate.py, test_endless.py
+    assert NOTICED.keys() <= MUTANTS.keys()
 
 
 @pytest.mark.parametrize("name", LAW_MUTANTS)

@@ -6,10 +6,12 @@ import asyncio
 
 import pytest
 
-from layover import Workflow
+from layover import Workflow, node
 from layover.core.definitions import InvalidDefinition
-from layover.nodes.context import SyncNodeContext  # noqa: TC001 - the registry reads the annotation
-from layover.testing import LawBroken, simulate
+from layover.nodes.context import CallContext, NodeContext, SyncNodeContext
+from layover.nodes.probes import NOT_HAPPENED, Happened, Verdict
+from layover.redaction import has_secrets
+from layover.testing import LawBroken, TestKitError, effect, had_effect, simulate
 from layover.testing.simulation.oracle import Oracle
 
 FLOW = {
@@ -83,6 +85,83 @@ def test_a_broken_law_comes_with_the_seed_that_breaks_it_again(monkeypatch: pyte
     assert "What happened before:" in str(found.value)
 
 
+PAID: dict[str, object] = {"name": "paid", "nodes": [{"id": "pay", "type": "charge"}]}
+
+
+async def _charge_carelessly() -> None:
+    effect("charge")
+    await asyncio.sleep(2)
+
+
+async def _charge_under_a_key(context: NodeContext) -> None:
+    effect("charge", idempotency_key=context.idempotency_key)
+    await asyncio.sleep(2)
+
+
+charge = node(name="charge")(_charge_carelessly)
+charge_under_a_key = node(name="charge")(_charge_under_a_key)
+
+
+@charge.probe
+async def look_for_charge() -> Happened | Verdict:
+    return Happened(None) if had_effect("charge") else NOT_HAPPENED
+
+
+def test_an_effect_that_happens_twice_breaks_a_law_and_the_seed_repeats_it() -> None:
+    with pytest.raises(LawBroken, match=r"EFFECT_ONCE.* charge of .* happened twice: by i") as found:
+        simulate(PAID, [charge], seeds=range(10), executions=4)
+    with pytest.raises(LawBroken) as again:
+        simulate(PAID, [charge], seeds=[found.value.seed], executions=4)
+    told = str(found.value)
+    assert told == str(again.value)
+    assert f"What it takes: {', '.join(found.value.faults)}. The same again: `seeds=[{found.value.seed}]`." in told
+    assert told.count("has the effect charge of") >= 2
+    assert "asks the database" not in told
+    assert any("asks the database: appends.commit" in line for line in found.value.trace)
+
+
+def test_an_idempotency_key_makes_the_second_time_harmless() -> None:
+    assert simulate(PAID, [charge_under_a_key], seeds=range(6)).faults["effects"] > 0
+
+
+def test_a_key_that_is_another_each_time_is_of_no_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = property(lambda self: f"{self.execution_id} {self.attempt}")
+    monkeypatch.setattr(CallContext, "idempotency_key", key)
+    with pytest.raises(LawBroken, match="EFFECT_ONCE"):
+        simulate(PAID, [charge_under_a_key], seeds=range(10), executions=4)
+
+
+@pytest.mark.parametrize("on_crash", ["probe", "pause"])
+def test_an_effect_that_is_looked_for_before_a_lost_call_is_repeated_happens_once(on_crash: str) -> None:
+    looked = {"name": "paid", "nodes": [{"id": "pay", "type": "charge", "on_crash": on_crash}]}
+    assert simulate(looked, [charge], seeds=range(6)).statuses["completed"] > 0
+
+
+def test_effects_are_recorded_in_simulations_only() -> None:
+    effect("charge")
+    with pytest.raises(TestKitError, match="no simulation"):
+        had_effect("charge")
+
+
 def test_what_is_no_workflow_is_refused() -> None:
     with pytest.raises(InvalidDefinition):
         simulate({"name": "x", "nodes": [{"id": "a", "type": "end", "next": "nowhere"}]})
+
+
+async def pay_in(key: str, amount: int) -> str:
+    assert key == "simulated-SHOP_KEY"
+    await asyncio.sleep(1)
+    return f"{amount} by {key}"
+
+
+def test_a_workflow_with_secrets_keeps_every_law() -> None:
+    given = {"key": "${secrets.SHOP_KEY}", "amount": "${input}"}
+    retry = {"max_attempts": "forever", "delay": "1s"}
+    flow = {
+        "name": "pay",
+        "secrets": ["SHOP_KEY"],
+        "nodes": [{"id": "charge", "type": "pay_in", "input": given, "retry": retry}],
+    }
+    done = simulate(flow, [pay_in], inputs=[1, 2], seeds=range(4))
+    assert set(done.statuses) == {"completed"}
+    assert not has_secrets()

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.ports.access import AuditFilter, Key, Reply, Standing
-from layover.ports.records import AuditEntry
+from layover.ports.access import AuditFilter, IdempotentReply, Key, WorkflowStatus
+from layover.ports.records import AuditRow
 from tests.stores.conformance import WORKFLOWS
 from tests.stores.exchanges import EXECUTIONS, Exchanges
 
 if TYPE_CHECKING:
     import random
 
-    from layover.ports.access import WorkflowState
+    from layover.model.workflows import WorkflowState
     from tests.stores.exchanges import Call
 
 USERS = ("ann", "bob")
@@ -30,11 +30,11 @@ class Accesses(Exchanges):
         super().__init__(dice)
         self._keys_known: list[Key] = []
 
-    def _audit(self) -> AuditEntry | None:
+    def _audit(self) -> AuditRow | None:
         return self._entry() if self._chance(50) else None
 
-    def _entry(self) -> AuditEntry:
-        return AuditEntry(
+    def _entry(self) -> AuditRow:
+        return AuditRow(
             id=f"{self._dice.randrange(10**6):08x}-0000-7000-8000-{self._dice.randrange(9):012x}",
             at=self._now // 4,
             user=self._dice.choice(USERS),
@@ -54,11 +54,11 @@ class Accesses(Exchanges):
             else None,
             limit=self._limit(),
         )
-        return lambda store: store.audit(wanted)
+        return lambda store: store.audit.list_entries(wanted)
 
     def draw_forget_audit(self) -> Call:
         before, most = self._now // 4 - self._dice.randrange(5), self._dice.choice((-1, 0, 1, 2, 3))
-        return lambda store: store.forget_audit(before, most)
+        return lambda store: store.audit.delete_old(before, most)
 
     # Keys
 
@@ -79,28 +79,28 @@ class Accesses(Exchanges):
 
     def draw_add_key(self) -> Call:
         key, entry = self._key(), self._entry()
-        return lambda store: store.add_key(key, entry)
+        return lambda store: store.api_keys.add(key, entry)
 
     def draw_replace_key(self) -> Call:
         key_id, key, ends_at, entry = self._dice.choice(KEYS_OF_USERS), self._key(), self._soon(), self._entry()
-        return lambda store: store.replace_key(key_id, key, ends_at, entry)
+        return lambda store: store.api_keys.replace(key_id, key, ends_at, entry)
 
     def draw_end_key(self) -> Call:
         key_id, now, entry = self._dice.choice(KEYS_OF_USERS), self._now, self._entry()
-        return lambda store: store.end_key(key_id, now, entry)
+        return lambda store: store.api_keys.end(key_id, now, entry)
 
     def draw_key(self) -> Call:
         hash_ = self._dice.choice([b"none", *(key.hash for key in self._keys_known)])
-        return lambda store: store.key(hash_)
+        return lambda store: store.api_keys.find_by_hash(hash_)
 
     def draw_keys(self) -> Call:
         after, limit = self._dice.choice(("", *KEYS_OF_USERS)), self._limit()
-        return lambda store: store.keys(after, limit)
+        return lambda store: store.api_keys.list_keys(after, limit)
 
     # Replies
 
-    def _reply(self, status: int = 0) -> Reply:
-        return Reply(
+    def _reply(self, status: int = 0) -> IdempotentReply:
+        return IdempotentReply(
             scope=self._dice.choice(USERS),
             key=self._dice.choice(REPLIES),
             fingerprint=self._dice.choice((b"same", b"same", b"other")),
@@ -111,25 +111,25 @@ class Accesses(Exchanges):
 
     def draw_begin_reply(self) -> Call:
         reply, now = self._reply(), self._now
-        return lambda store: store.begin_reply(reply, now)
+        return lambda store: store.idempotency.begin(reply, now)
 
     def draw_end_reply(self) -> Call:
         reply = self._reply(200)
-        return lambda store: store.end_reply(reply)
+        return lambda store: store.idempotency.finish(reply)
 
     def draw_drop_reply(self) -> Call:
         scope, key = self._dice.choice(USERS), self._dice.choice(REPLIES)
-        return lambda store: store.drop_reply(scope, key)
+        return lambda store: store.idempotency.abandon(scope, key)
 
     def draw_forget_replies(self) -> Call:
         # All that are over: of those that are over at the same moment any may go first.
         now = self._now - self._dice.randrange(3)
-        return lambda store: store.forget_replies(now, 100)
+        return lambda store: store.idempotency.delete_expired(now, 100)
 
-    # Standings
+    # Workflow status
 
-    def draw_set_standing(self) -> Call:
-        standing = Standing(
+    def draw_set_workflow_status(self) -> Call:
+        status = WorkflowStatus(
             workflow=self._dice.choice(WORKFLOWS),
             state=self._dice.choice(STATES),
             changed_at=self._now,
@@ -137,9 +137,9 @@ class Accesses(Exchanges):
             by=self._dice.choice(USERS),
         )
         audit = self._audit()
-        return lambda store: store.set_standing(standing, audit)
+        return lambda store: store.workflow_status.set_status(status, audit)
 
-    def draw_standings(self) -> Call:
+    def draw_workflow_statuses(self) -> Call:
         workflows = self._dice.choice((None, *WORKFLOWS))
         wanted = None if workflows is None else ["nothing", workflows]
-        return lambda store: store.standings(wanted)
+        return lambda store: store.workflow_status.list_statuses(wanted)

@@ -14,18 +14,8 @@ from msgspec.structs import replace
 from layover.core.engine.commands import Answer
 from layover.core.engine.state import Point
 from layover.ports.access import AuditFilter, Key
-from layover.ports.records import (
-    Append,
-    AuditEntry,
-    Claim,
-    Enqueue,
-    ExecutionFilter,
-    Message,
-    NewExecution,
-    OpenedPoint,
-    PointFilter,
-    Signal,
-)
+from layover.ports.records import Append, AuditRow, Claim, Enqueue, Message, NewExecution, OpenedPoint, Signal
+from layover.ports.view_records import ExecutionFilter, LogChunk, NodeProgress, PointFilter
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
@@ -138,13 +128,13 @@ def following(head: Head, **changes: object) -> Append:
 
 
 async def create(store: Store, n: int = 1, *, new: NewExecution = NEW, rest: Rest | None = None) -> Head:
-    await store.save_version(new.workflow, new.hash, b"{}", 50)
+    await store.definitions.save(new.workflow, new.hash, b"{}", 50)
     assert (await commit(store, creation(n, new=new, rest=rest))).verdict == "passed"
     return await head(store, n)
 
 
 async def commit(store: Store, append: Append) -> Outcome:
-    (outcome,) = await store.commit([append])
+    (outcome,) = await store.appends.commit([append])
     return outcome
 
 
@@ -156,7 +146,7 @@ async def go_on(store: Store, n: int = 1, **changes: object) -> Head:
 
 
 async def head(store: Store, n: int = 1) -> Head:
-    row = await store.get(uid(n))
+    row = await store.queries.find_execution(uid(n))
     assert row is not None
     return row.head
 
@@ -168,7 +158,7 @@ async def claim(
     store: Store, now: int, *, most: int = 10, instance: str = ME, n: int | None = None, lease_until: int = 9_000
 ) -> Claims:
     execution_id = uid(n) if n is not None else None
-    return await store.claim(
+    return await store.claims.claim(
         Claim(instance=instance, now=now, lease_until=lease_until, most=most, execution_id=execution_id)
     )
 
@@ -181,7 +171,7 @@ async def enqueue(
     store: Store, n: int = 1, *, source: str = "s", source_n: int = 0, now: int = 700
 ) -> Enqueued | Refusal:
     command = Enqueue(execution_id=uid(n), kind="Pause", body=b"{}", source=source, source_n=source_n)
-    (answer,) = await store.enqueue([command], now)
+    (answer,) = await store.commands.enqueue([command], now)
     return answer
 
 
@@ -218,9 +208,9 @@ def signal(id_: str = "s1", *, name: str = "paid", key: str = "k1", at: int = 40
 # Access
 
 
-def entry(n: int = 1, *, at: int = 600, user: str = "ann", act: str = "execution.pause", of: str = "") -> AuditEntry:
+def entry(n: int = 1, *, at: int = 600, user: str = "ann", act: str = "execution.pause", of: str = "") -> AuditRow:
     """Return what somebody did, to an execution perhaps."""
-    return AuditEntry(
+    return AuditRow(
         id=f"{n:08x}-0000-7000-8000-000000000000",
         at=at,
         user=user,
@@ -250,23 +240,35 @@ def key(n: int = 1) -> Key:
 WORKFLOWS = ("order", "refund")
 
 
+def log_chunk(n: int = 1, *, of: int = 1, node: str = "a", body: bytes = b"\x00\xff compressed") -> LogChunk:
+    return LogChunk(
+        execution_id=uid(of), id=uid(n), node=node, attempt=1, at=700 + n, lines=3, dropped=n % 2, body=body
+    )
+
+
+def progress(node: str = "a", *, of: int = 1, attempt: int = 1, at: int = 700) -> NodeProgress:
+    return NodeProgress(execution_id=uid(of), node=node, attempt=attempt, at=at, body=b'{"done":%d}' % at)
+
+
 async def truth(store: Store) -> dict[str, object]:
     """Return everything that a store knows of executions, and of what belongs to them."""
-    rows = await store.page(ExecutionFilter(limit=1_000))
+    rows = await store.queries.list_executions(ExecutionFilter(limit=1_000))
     ids = [row.head.execution_id for row in rows]
     return {
         "executions": rows,
-        "counts": await store.counts(),
-        "loaded": await store.load(ids),
-        "logs": await asyncio.gather(*(store.history(id_, 0, 1_000) for id_ in ids)),
-        "commands": await asyncio.gather(*(store.commands(id_, 0) for id_ in ids)),
-        "points": await store.points(PointFilter(limit=1_000)),
-        "messages": await asyncio.gather(*(store.outgoing(id_) for id_ in ids)),
-        "undispatched": await store.undispatched(10**15, 1_000),
-        "admissions": await asyncio.gather(*(store.admission(id_) for id_ in ids)),
-        "latest": await store.versions(),
-        "versions": await asyncio.gather(*(store.versions(workflow) for workflow in WORKFLOWS)),
-        "audit": await store.audit(AuditFilter(limit=1_000)),
-        "keys": await store.keys("", 1_000),
-        "standings": await store.standings(),
+        "counts": await store.queries.count_by_status(),
+        "loaded": await store.queries.load(ids),
+        "logs": await asyncio.gather(*(store.queries.read_history(id_, 0, 1_000) for id_ in ids)),
+        "commands": await asyncio.gather(*(store.commands.list_after(id_, 0) for id_ in ids)),
+        "points": await store.queries.list_points(PointFilter(limit=1_000)),
+        "messages": await asyncio.gather(*(store.outbox.list_undelivered(id_) for id_ in ids)),
+        "undispatched": await store.signals.list_undispatched(10**15, 1_000),
+        "admissions": await asyncio.gather(*(store.limits.find_admission(id_) for id_ in ids)),
+        "latest": await store.definitions.list_versions(),
+        "versions": await asyncio.gather(*(store.definitions.list_versions(workflow) for workflow in WORKFLOWS)),
+        "audit": await store.audit.list_entries(AuditFilter(limit=1_000)),
+        "keys": await store.api_keys.list_keys("", 1_000),
+        "node_logs": await asyncio.gather(*(store.node_reports.read_logs(id_, "", None, 1_000) for id_ in ids)),
+        "progress": await store.node_reports.read_progress(ids),
+        "workflow_statuses": await store.workflow_status.list_statuses(),
     }

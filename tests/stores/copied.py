@@ -7,20 +7,19 @@ from typing import TYPE_CHECKING
 import apsw
 from msgspec.structs import replace
 
-from layover.ports.access import Reply, Standing
+from layover.ports.access import IdempotentReply, WorkflowStatus
+from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit, RateLimit
 from layover.ports.records import (
     ChangedPoint,
-    Closed,
+    ClosedExecution,
     ClosedPoint,
     Entry,
     NewExecution,
     OpenedPoint,
-    Rate,
     Rest,
-    Slots,
     Token,
-    Wish,
 )
+from layover.ports.trigger_records import InputRow, NewEvent, NewTrigger, TriggerMove
 from tests.servers.postgres import connect, schema_of
 from tests.stores.conformance import (
     approval,
@@ -32,6 +31,7 @@ from tests.stores.conformance import (
     entry,
     go_on,
     key,
+    log_chunk,
     message,
     opened,
     point,
@@ -62,21 +62,23 @@ RESTING = Rest(wake_at=7_000)
 
 async def fill(store: Store) -> None:
     """Write executions of every kind, and all that belongs to them."""
-    await store.save_version("order", "h1", b'{"n":1}', 50)
-    await store.save_version("order", "h2", b'{"n":2}', 60)
-    await store.save_version("order", "h1", b'{"n":1}', 70)  # what was before is the newest again
-    await store.save_version("refund", "r1", b"{}", 80)
+    await store.definitions.save("order", "h1", b'{"n":1}', 50)
+    await store.definitions.save("order", "h2", b'{"n":2}', 60)
+    await store.definitions.save("order", "h1", b'{"n":1}', 70)  # what was before is the newest again
+    await store.definitions.save("refund", "r1", b"{}", 80)
     await create(store, 1)  # it is driven
     await go_on(store, 1, events=ODD_JSON, snapshot=b'{"seq":\\u0000}')
     await go_on(store, 1, events=LARGE, earlier=(Entry(seq=3, at=250, count=1, events=b'["before"]'),), count=2)
     await commit(store, replace(creation(2, new=FAMILY), input=INPUT))
     await _fill_points(store)
     await create(store, 3, new=replace(FAMILY, workflow="refund", hash="r1"))
-    await go_on(store, 3, status="failed", closed=Closed(outcome="refused", error_code="no"), rest=Rest(), at=900)
+    await go_on(
+        store, 3, status="failed", closed=ClosedExecution(outcome="refused", error_code="no"), rest=Rest(), at=900
+    )
     await create(store, 4, rest=Rest(wake_at=None, missing=("ship", "pack")))
     for n in (5, 6, 7):
         await create(store, n, rest=RESTING)
-        await store.admit(_wish(n), 300)
+        await store.limits.admit(_wish(n), 300)
     await create(store, 8, rest=RESTING)  # commands that nobody has heard
     for n in (1, 2):
         await enqueue(store, 8, source="there", source_n=n)
@@ -85,19 +87,56 @@ async def fill(store: Store) -> None:
     await claim(store, 20_000, n=8, instance="gone")
     await claim(store, 90_000, n=8, instance="gone too")
     for one in (signal("s1"), signal("s2", key="ü"), signal("s3", at=500)):
-        await store.keep_signal(one)
-    await store.dispatched(["s2"])
+        await store.signals.add(one)
+    await store.signals.mark_dispatched(["s2"])
+    await store.node_reports.add_logs([log_chunk(1, of=2), log_chunk(2, of=2), log_chunk(3, of=1)], 10**6)
     await _fill_access(store)
+    await _fill_triggers(store)
+
+
+async def _fill_triggers(store: Store) -> None:
+    nightly = NewTrigger(
+        id=uid(900), name="nightly", type="schedule", config=b'{"n":1}', timing="t", next_at=100, cursor=b'{"at":1}'
+    )
+    fired = NewTrigger(id=uid(901), name="fired", type="signal", config=b"{}", topic="paid")
+    await store.definitions.save("refund", "r1", b"{}", 80, None, (nightly, fired))
+    one = InputRow(
+        trigger_id=uid(900),
+        input_id="i ü",
+        state="rejected",
+        at=100,
+        received_at=101,
+        due_at=102,
+        forget_at=103,
+        attempts=2,
+        reason="ü",
+        execution_id=uid(1),
+    )
+    event = NewEvent(kind="TriggerInputReceived", body='{"data":"ü"}'.encode(), input=one)
+    move = TriggerMove(
+        trigger_id=uid(900),
+        expected_seq=1,
+        at=100,
+        state="error",
+        reason="ü",
+        next_at=200,
+        cursor=b'{"at":2}',
+        failures=3,
+        events=(event, replace(event, input=replace(one, input_id="i2", state="pending", execution_id=""))),
+    )
+    assert await store.triggers.move(move)
 
 
 async def _fill_access(store: Store) -> None:
     full = replace(key(1), scopes=("execution:read", "ü"), created_by="ann", expires_at=10**13)
-    await store.add_key(full, entry(1, at=500))
-    await store.replace_key("k1", key(2), 10**12, entry(2, at=600))
-    paused = Standing(workflow="order", state="paused", changed_at=700, reason="ü", by="ann")
-    await store.set_standing(paused, entry(3, at=600, of=uid(1)))
-    await store.set_standing(Standing(workflow="refund", state="deleted", changed_at=710), entry(4, at=400))
-    await store.begin_reply(Reply(scope="ann", key="r1", fingerprint=b"f", until=10**13), 700)
+    await store.api_keys.add(full, entry(1, at=500))
+    await store.api_keys.replace("k1", key(2), 10**12, entry(2, at=600))
+    paused = WorkflowStatus(workflow="order", state="paused", changed_at=700, reason="ü", by="ann")
+    await store.workflow_status.set_status(paused, entry(3, at=600, of=uid(1)))
+    await store.workflow_status.set_status(
+        WorkflowStatus(workflow="refund", state="deleted", changed_at=710), entry(4, at=400)
+    )
+    await store.idempotency.begin(IdempotentReply(scope="ann", key="r1", fingerprint=b"f", until=10**13), 700)
 
 
 async def _fill_points(store: Store) -> None:
@@ -113,14 +152,14 @@ async def _fill_points(store: Store) -> None:
     changed = replace(point("review"), details={"title": "Again"})
     changes = (ChangedPoint(point=changed), ClosedPoint(id="over", how="expired"))
     await go_on(store, 2, at=350, status="paused", points=changes, rest=RESTING)
-    await store.answer(approval("review"), "answer", 400)
+    await store.answers.reserve(approval("review"), "answer", 400)
 
 
-def _wish(n: int) -> Wish:
-    return Wish(
+def _wish(n: int) -> AdmissionRequest:
+    return AdmissionRequest(
         execution_id=uid(n),
-        slots=Slots(name="slots", limit=1),
-        rate=Rate(name="rate", limit=3, per_ms=1_000),
+        slots=ConcurrencyLimit(name="slots", limit=1),
+        rate=RateLimit(name="rate", limit=3, per_ms=1_000),
         priority=n,
     )
 

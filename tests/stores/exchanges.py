@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec.structs import replace
 
-from layover.ports.records import CLOSED, Message, Rate, Signal, Slots, Token, Wish
+from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit, RateLimit
+from layover.ports.records import CLOSED, Message, Signal, Token
 from tests.stores.conformance import WORKFLOWS, uid
 
 if TYPE_CHECKING:
@@ -80,24 +81,24 @@ class Exchanges:
 
     def draw_outbox(self) -> Call:
         now, most = self._now, self._limit()
-        return lambda store: store.outbox(now, most)
+        return lambda store: store.outbox.read_due(now, most)
 
     def draw_sent(self) -> Call:
         messages = [self._known_message() for _ in range(self._dice.randrange(4))]
-        return lambda store: store.sent(messages)
+        return lambda store: store.outbox.delete_delivered(messages)
 
     def draw_postpone(self) -> Call:
         message, due_at = self._known_message(), self._soon()
         message = replace(message, n=message.n + 50) if self._chance(20) else message
-        return lambda store: store.postpone(message, due_at)
+        return lambda store: store.outbox.postpone(message, due_at)
 
     def draw_outgoing(self) -> Call:
         sender = self._id()
-        return lambda store: store.outgoing(sender)
+        return lambda store: store.outbox.list_undelivered(sender)
 
     def draw_token(self) -> Call:
         hash_ = self._dice.choice([*self._tokens_known * 3, *HASHES_OF_TOKENS])
-        return lambda store: store.token(hash_)
+        return lambda store: store.queries.find_token(hash_)
 
     # Signals
 
@@ -109,53 +110,53 @@ class Exchanges:
             at=self._now - self._dice.randrange(3),
             data=b"%d" % self._now,
         )
-        return lambda store: store.keep_signal(signal)
+        return lambda store: store.signals.add(signal)
 
     def draw_waits(self) -> Call:
         name, key = self._dice.choice(NAMES), self._dice.choice(KEYS)
-        return lambda store: store.waits(name, key)
+        return lambda store: store.signals.list_waits(name, key)
 
     def draw_signals(self) -> Call:
         known = [(one.name, one.key) for one in self._signals]
         name, key = self._dice.choice([*known, ("paid", "k1")])
         since = self._now - self._dice.randrange(20)
-        return lambda store: store.signals(name, key, since)
+        return lambda store: store.signals.list_since(name, key, since)
 
     def draw_undispatched(self) -> Call:
         before, most = self._now - self._dice.randrange(9), self._limit()
-        return lambda store: store.undispatched(before, most)
+        return lambda store: store.signals.list_undispatched(before, most)
 
     def draw_dispatched(self) -> Call:
         known = [one.id for one in self._signals]
         ids = [self._dice.choice([*known, *SIGNALS[:3]]) for _ in range(self._dice.randrange(6))]
-        return lambda store: store.dispatched(ids)
+        return lambda store: store.signals.mark_dispatched(ids)
 
     def draw_forget_signals(self) -> Call:
         before, most = self._now - self._dice.randrange(5), self._limit()
-        return lambda store: store.forget_signals(before, most)
+        return lambda store: store.signals.delete_old(before, most)
 
     # Limits
 
     def draw_forget_rates(self) -> Call:
         now = self._now - self._dice.randrange(5)
-        return lambda store: store.forget_rates(now)
+        return lambda store: store.limits.delete_unused_rates(now)
 
     def draw_admit(self) -> Call:
         most = 0 if self._chance(4) else self._dice.choice((1, 1, 2))
-        slots = Slots(
+        slots = ConcurrencyLimit(
             name=self._dice.choice(("s", "s", "s", "t")),
             limit=most,
             on_conflict=self._dice.choice(("queue", "queue", "reject", "cancel_running")),
         )
-        rate = Rate(name=self._dice.choice(("r", "q")), limit=self._dice.choice((1, 1, 3)), per_ms=20)
-        wish = Wish(
+        rate = RateLimit(name=self._dice.choice(("r", "q")), limit=self._dice.choice((1, 1, 3)), per_ms=20)
+        wish = AdmissionRequest(
             execution_id=self._id(),
             slots=slots if self._chance(70) else None,
             rate=rate if self._chance(50) else None,
             priority=self._dice.choice((0, 0, 1)),
         )
         now = self._now
-        return lambda store: store.admit(wish, now)
+        return lambda store: store.limits.admit(wish, now)
 
     def _placed(self) -> str:
         """Draw an execution that has a place more often than one that has none."""
@@ -163,20 +164,20 @@ class Exchanges:
 
     def draw_free(self) -> Call:
         execution_id, now = self._placed(), self._now
-        return lambda store: store.free(execution_id, now)
+        return lambda store: store.limits.release_slot(execution_id, now)
 
     def draw_admission(self) -> Call:
         execution_id = self._placed()
-        return lambda store: store.admission(execution_id)
+        return lambda store: store.limits.find_admission(execution_id)
 
     # Retention
 
     def draw_expendable(self) -> Call:
         before, most, workflow = self._soon(), self._limit(), self._dice.choice((None, None, *WORKFLOWS))
-        return lambda store: store.expendable(before, most, workflow)
+        return lambda store: store.retention.list_purgeable(before, most, workflow)
 
     def draw_purge(self) -> Call:
         closed = [id_ for id_, head in self._heads.items() if head.status in CLOSED]
         ids = [*self._ids(), *self._dice.sample(closed, min(len(closed), self._dice.randrange(2)))]
         before = self._dice.choice((None, self._soon()))
-        return lambda store: store.purge(ids, before)
+        return lambda store: store.retention.purge(ids, before)

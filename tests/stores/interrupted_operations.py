@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NamedTuple
 from msgspec.structs import replace
 
 from layover.ports.access import AuditFilter
-from layover.ports.records import Claim, Enqueue, Enqueued, Lease, Reserved, Rest
+from layover.ports.records import Claim, Enqueue, Enqueued, LeaseRow, Reserved, Rest
 from tests.stores.conformance import ME, OTHER, approval, claim, creation, entry, head, ids, message, opened, step, uid
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from layover.ports.records import Append, AuditEntry, Command
+    from layover.ports.records import Append, AuditRow, QueuedCommand
     from layover.ports.store import Store
 
 
@@ -30,13 +30,13 @@ class InterruptedOperation(NamedTuple):
     writes_last: bool = True  # else something is read after it was done
 
 
-def _entry(n: int) -> AuditEntry:
+def _entry(n: int) -> AuditRow:
     """Return an entry about an execution that is as long as any other."""
     return replace(entry(n, of=uid(n)), request_id="")
 
 
 async def _is_audited(store: Store, n: int) -> bool:
-    found = await store.audit(AuditFilter(execution_id=uid(n)))
+    found = await store.audit.list_entries(AuditFilter(execution_id=uid(n)))
     assert found in ([], [_entry(n)])
     return bool(found)
 
@@ -51,46 +51,46 @@ def group(n: int) -> list[Append]:
 
 
 async def prepare_group(store: Store, n: int) -> None:
-    await store.commit([creation(10 * n + 1), creation(10 * n + 2)])
+    await store.appends.commit([creation(10 * n + 1), creation(10 * n + 2)])
 
 
 async def group_is_done(store: Store, n: int) -> bool:
-    begun, moved, rested = await store.load([uid(10 * n + place) for place in range(3)])
+    begun, moved, rested = await store.queries.load([uid(10 * n + place) for place in range(3)])
     assert moved is not None
     assert rested is not None
     logs = [[one.count for one in loaded.entries] for loaded in (moved, rested)]
     facts = (
         begun is not None and [one.count for one in begun.entries] == [2],
         logs == [[2, 1], [2, 1]],
-        (moved.head.last_seq, moved.head.owner) == (2, ME) and await store.point(f"p{n:06}") is not None,
+        (moved.head.last_seq, moved.head.owner) == (2, ME) and await store.queries.find_point(f"p{n:06}") is not None,
         (rested.head.last_seq, rested.head.owner, rested.head.wake_at) == (2, None, 800),
-        len(await store.outgoing(uid(10 * n + 2))) == 1,
+        len(await store.outbox.list_undelivered(uid(10 * n + 2))) == 1,
         await _is_audited(store, 10 * n + 1),
     )
     assert len(set(facts)) == 1, facts
-    assert facts[0] or (begun is None and logs == [[2], [2]] and await store.point(f"p{n:06}") is None)
+    assert facts[0] or (begun is None and logs == [[2], [2]] and await store.queries.find_point(f"p{n:06}") is None)
     return facts[0]
 
 
 async def repeat_group(store: Store, n: int, done: bool) -> None:
-    verdicts = [outcome.verdict for outcome in await store.commit(group(n))]
+    verdicts = [outcome.verdict for outcome in await store.appends.commit(group(n))]
     assert verdicts == (["exists", "fenced", "fenced"] if done else ["passed"] * 3)
 
 
-def informed(n: int) -> Callable[[tuple[Command, ...]], Append]:
-    def decide(commands: tuple[Command, ...]) -> Append:
+def informed(n: int) -> Callable[[tuple[QueuedCommand, ...]], Append]:
+    def decide(commands: tuple[QueuedCommand, ...]) -> Append:
         return replace(step(n), commands_seen=commands[-1].n)
 
     return decide
 
 
 async def prepare_informed(store: Store, n: int) -> None:
-    await store.commit([creation(n)])
-    await store.enqueue([_command(n)], 700)
+    await store.appends.commit([creation(n)])
+    await store.commands.enqueue([_command(n)], 700)
 
 
 async def informed_is_done(store: Store, n: int) -> bool:
-    (loaded,) = await store.load([uid(n)])
+    (loaded,) = await store.queries.load([uid(n)])
     assert loaded is not None
     found = (loaded.head.last_seq, loaded.head.commands_done, [one.count for one in loaded.entries])
     assert found in ((1, 0, [2]), (2, 1, [2, 1]))
@@ -98,7 +98,7 @@ async def informed_is_done(store: Store, n: int) -> bool:
 
 
 async def _repeat_informed(store: Store, n: int, done: bool) -> None:
-    outcome = await store.commit_informed(step(n), informed(n))
+    outcome = await store.appends.commit_informed(step(n), informed(n))
     assert outcome.verdict == ("fenced" if done else "passed")
 
 
@@ -107,13 +107,13 @@ def _command(n: int) -> Enqueue:
 
 
 async def _command_is_there(store: Store, n: int) -> bool:
-    found = await head(store, n), await store.commands(uid(n), 0)
+    found = await head(store, n), await store.commands.list_after(uid(n), 0)
     assert found[0].commands_seq == len(found[1]) <= 1
     return bool(found[1])
 
 
 async def _repeat_command(store: Store, n: int, done: bool) -> None:
-    assert await store.enqueue([_command(n)], 700) == [Enqueued(n=1, owner=ME, repeated=done)]
+    assert await store.commands.enqueue([_command(n)], 700) == [Enqueued(n=1, owner=ME, repeated=done)]
 
 
 def _audited_command(n: int) -> Enqueue:
@@ -127,21 +127,25 @@ async def _audited_command_is_there(store: Store, n: int) -> bool:
 
 
 async def _repeat_audited_command(store: Store, n: int, done: bool) -> None:
-    assert await store.enqueue([_audited_command(n)], 700) == [Enqueued(n=1, owner=ME, repeated=done)]
+    assert await store.commands.enqueue([_audited_command(n)], 700) == [Enqueued(n=1, owner=ME, repeated=done)]
     assert await _is_audited(store, n)
 
 
 async def _prepare_answer(store: Store, n: int) -> None:
-    await store.commit([replace(creation(n, rest=Rest()), points=(opened(f"p{n:06}"),))])
+    await store.appends.commit([replace(creation(n, rest=Rest()), points=(opened(f"p{n:06}"),))])
 
 
 async def _answer(store: Store, n: int) -> object:
     wish = Claim(instance=ME, now=700, lease_until=9_000)
-    return await store.answer(approval(f"p{n:06}"), f"s{n:06}", 700, wish)
+    return await store.answers.reserve(approval(f"p{n:06}"), f"s{n:06}", 700, wish)
 
 
 async def _is_answered(store: Store, n: int) -> bool:
-    row, now, commands = await store.point(f"p{n:06}"), await head(store, n), await store.commands(uid(n), 0)
+    row, now, commands = (
+        await store.queries.find_point(f"p{n:06}"),
+        await head(store, n),
+        await store.commands.list_after(uid(n), 0),
+    )
     assert row is not None
     found = (row.status, len(commands), now.commands_seq, now.owner, now.epoch)
     assert found in (("open", 0, 0, None, 1), ("answered", 1, 1, ME, 2))
@@ -155,11 +159,11 @@ async def _repeat_answer(store: Store, n: int, done: bool) -> None:
 
 
 async def _answer_audited(store: Store, n: int) -> object:
-    return await store.answer(approval(f"p{n:06}"), f"s{n:06}", 700, audit=_entry(n))
+    return await store.answers.reserve(approval(f"p{n:06}"), f"s{n:06}", 700, audit=_entry(n))
 
 
 async def _is_answered_audited(store: Store, n: int) -> bool:
-    commands = await store.commands(uid(n), 0)
+    commands = await store.commands.list_after(uid(n), 0)
     assert await _is_audited(store, n) == bool(commands)
     return bool(commands)
 
@@ -172,8 +176,8 @@ async def _repeat_audited_answer(store: Store, n: int, done: bool) -> None:
 
 
 async def _prepare_claim(store: Store, n: int) -> None:
-    await store.commit([creation(n, rest=Rest())])
-    await store.enqueue([_command(n)], 5)  # which wakes it
+    await store.appends.commit([creation(n, rest=Rest())])
+    await store.commands.enqueue([_command(n)], 5)  # which wakes it
 
 
 async def _claim(store: Store, _n: int) -> object:
@@ -196,11 +200,11 @@ async def _repeat_claim(store: Store, n: int, done: bool) -> None:
 
 
 async def _begin(store: Store, n: int) -> None:
-    await store.commit([creation(n)])
+    await store.appends.commit([creation(n)])
 
 
 async def _renew(store: Store, n: int) -> object:
-    return await store.renew(ME, [Lease(execution_id=uid(n), epoch=1)], 7_000)
+    return await store.claims.renew(ME, [LeaseRow(execution_id=uid(n), epoch=1)], 7_000)
 
 
 async def _is_renewed(store: Store, n: int) -> bool:
@@ -214,7 +218,7 @@ async def _repeat_renewal(store: Store, n: int, _done: bool) -> None:
 
 
 async def _release(store: Store, n: int) -> None:
-    await store.release(ME, [Lease(execution_id=uid(n), epoch=1)], 6_000)
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(n), epoch=1)], 6_000)
 
 
 async def _is_released(store: Store, n: int) -> bool:
@@ -228,20 +232,22 @@ async def _repeat_release(store: Store, n: int, _done: bool) -> None:
 
 
 DEEDS = {
-    "commit": InterruptedOperation(prepare_group, lambda store, n: store.commit(group(n)), group_is_done, repeat_group),
+    "commit": InterruptedOperation(
+        prepare_group, lambda store, n: store.appends.commit(group(n)), group_is_done, repeat_group
+    ),
     "commit_informed": InterruptedOperation(
         prepare_informed,
-        lambda store, n: store.commit_informed(step(n), informed(n)),
+        lambda store, n: store.appends.commit_informed(step(n), informed(n)),
         informed_is_done,
         _repeat_informed,
     ),
     "enqueue": InterruptedOperation(
-        _begin, lambda store, n: store.enqueue([_command(n)], 700), _command_is_there, _repeat_command
+        _begin, lambda store, n: store.commands.enqueue([_command(n)], 700), _command_is_there, _repeat_command
     ),
     "answer": InterruptedOperation(_prepare_answer, _answer, _is_answered, _repeat_answer),
     "enqueue audited": InterruptedOperation(
         _begin,
-        lambda store, n: store.enqueue([_audited_command(n)], 700),
+        lambda store, n: store.commands.enqueue([_audited_command(n)], 700),
         _audited_command_is_there,
         _repeat_audited_command,
     ),

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from layover.core.conditions import parse_condition
 from layover.core.engine.state import ExecutionStatus
-from layover.ports.records import CLOSED, Closed, ExecutionFilter, NewExecution, Rest
+from layover.ports.records import CLOSED, ClosedExecution, NewExecution, Rest
+from layover.ports.view_records import ExecutionFilter
 from layover.stores.filters import document_fulfils
 from layover.stores.json_contains import document_contains
 from tests.stores.conformance import commit, creation, go_on, uid
@@ -17,8 +18,8 @@ from tests.stores.conformance import commit, creation, go_on, uid
 if TYPE_CHECKING:
     import random
 
-    from layover.ports.records import ExecutionRow
     from layover.ports.store import Store
+    from layover.ports.view_records import ExecutionRow
 
 COUNT = 60
 STATUSES: tuple[ExecutionStatus, ...] = get_args(ExecutionStatus)
@@ -35,10 +36,10 @@ CONDITION = parse_condition("input.n>=2")
 async def begin_all(store: Store) -> list[ExecutionRow]:
     """Write executions that have come to every status, each on one of several ways; return them newest first."""
     for workflow in WORKFLOWS:
-        await store.save_version(workflow, f"h-{workflow}", b"{}", 50)
+        await store.definitions.save(workflow, f"h-{workflow}", b"{}", 50)
     for n in range(1, COUNT + 1):
         await _begin(store, n, STATUSES[n % len(STATUSES)])
-    rows = [row for n in range(1, COUNT + 1) if (row := await store.get(uid(n))) is not None]
+    rows = [row for n in range(1, COUNT + 1) if (row := await store.queries.find_execution(uid(n))) is not None]
     assert {row.head.status for row in rows} == set(STATUSES)
     return sorted(rows, key=_age, reverse=True)
 
@@ -53,7 +54,7 @@ async def _begin(store: Store, n: int, status: ExecutionStatus) -> None:
         tags=TAGS[n % len(TAGS)],
     )
     begun = replace(creation(n, new=new), input=INPUTS[n % len(INPUTS)])
-    closed = Closed(outcome="o") if status in CLOSED else None
+    closed = ClosedExecution(outcome="o") if status in CLOSED else None
     way = n % 4
     if way == 0:  # at once
         assert (await commit(store, replace(begun, status=status, closed=closed))).verdict == "passed"
@@ -62,8 +63,8 @@ async def _begin(store: Store, n: int, status: ExecutionStatus) -> None:
     if way == 1:
         await go_on(store, n, status="paused")
     if way == 2:  # closed before, and reopened
-        await go_on(store, n, status="failed", closed=Closed(outcome="o"))
-        await go_on(store, n, status="running", closed=Closed())
+        await go_on(store, n, status="failed", closed=ClosedExecution(outcome="o"))
+        await go_on(store, n, status="running", closed=ClosedExecution())
     await go_on(store, n, status=status, closed=closed, rest=Rest() if status in CLOSED else None)
 
 
@@ -102,7 +103,7 @@ def _fits(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
 async def walk(store: Store, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """Turn all pages."""
     rows: list[ExecutionRow] = []
-    while found := await store.page(wanted):
+    while found := await store.queries.list_executions(wanted):
         assert len(found) <= wanted.limit
         rows += found
         wanted = replace(wanted, after=_age(found[-1]))
@@ -117,7 +118,7 @@ async def lists(store: Store) -> list[list[str]]:
         *(ExecutionFilter(status=mix) for mix in MIXES if len(mix) <= 2),
         *(ExecutionFilter(status=(status,), workflow="order", tag="a") for status in STATUSES),
     ]
-    return [[row.head.execution_id for row in await store.page(one)] for one in wanted]
+    return [[row.head.execution_id for row in await store.queries.list_executions(one)] for one in wanted]
 
 
 def _age(row: ExecutionRow) -> tuple[int, str]:

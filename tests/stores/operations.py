@@ -15,29 +15,27 @@ from layover.core.conditions import parse_condition
 from layover.core.engine.answers import Refused
 from layover.core.engine.commands import Answer
 from layover.core.engine.state import ExecutionStatus, Point
+from layover.ports.limit_records import Admission
 from layover.ports.records import (
     CLOSED,
-    Admission,
     Append,
     ChangedPoint,
     Claim,
     Claims,
-    Closed,
+    ClosedExecution,
     ClosedPoint,
     Enqueue,
     Enqueued,
     Entry,
-    ExecutionFilter,
-    Lease,
+    LeaseRow,
     NewExecution,
     OpenedPoint,
     Outbox,
     Outcome,
-    PausedFilter,
-    PointFilter,
     Reserved,
     Rest,
 )
+from layover.ports.view_records import ExecutionFilter, PausedFilter, PointFilter
 from tests.stores.accesses import Accesses
 from tests.stores.conformance import WORKFLOWS, following, step
 from tests.stores.exchanges import EXECUTIONS, HASHES_OF_TOKENS, INSTANCES, KEYS, NAMES
@@ -48,8 +46,9 @@ if TYPE_CHECKING:
 
     from layover.core.engine.events import PointKind
     from layover.ports.access import Key
-    from layover.ports.records import Command, ExecutionRow, Message, PointChange, PointRow, Signal, Version
+    from layover.ports.records import Message, PointChange, PointRow, QueuedCommand, Signal, Version
     from layover.ports.store import Store
+    from layover.ports.view_records import ExecutionRow
 
 State: TypeAlias = "dict[str, object]"
 
@@ -137,7 +136,7 @@ class Operations(Accesses):
         if self._chance(3):
             ids.append("no-uuid")
         appends = [self._append(execution_id) for execution_id in ids]
-        return lambda store: store.commit(appends)
+        return lambda store: store.appends.commit(appends)
 
     def draw_commit_informed(self) -> Callable[[Store], Awaitable[object]]:
         """Draw an append that moves something; what a creation can meet, `commit` meets often enough."""
@@ -148,10 +147,10 @@ class Operations(Accesses):
         append = replace(append, commands_seen=append.commands_seen - self._dice.randrange(3))
         append = replace(append, **spoilt)
 
-        def decide(commands: tuple[Command, ...]) -> Append:
+        def decide(commands: tuple[QueuedCommand, ...]) -> Append:
             return replace(append, commands_seen=commands[-1].n if commands else append.commands_seen, status="paused")
 
-        return lambda store: store.commit_informed(append, decide)
+        return lambda store: store.appends.commit_informed(append, decide)
 
     def _append(self, execution_id: str) -> Append:
         head = self._heads.get(execution_id)
@@ -173,7 +172,9 @@ class Operations(Accesses):
             earlier=self._earlier(append.expected_seq + 1, count) if self._chance(15) else (),
             messages=self._sending(execution_id) if self._chance(20) else (),
             tokens=self._tokens() if self._chance(6) else (),
-            closed=Closed(outcome="o", error_code="e") if (status in CLOSED or reopened) and self._chance(90) else None,
+            closed=ClosedExecution(outcome="o", error_code="e")
+            if (status in CLOSED or reopened) and self._chance(90)
+            else None,
             snapshot=b"s%d" % self._now if self._chance(15) else None,
             points=self._changes(execution_id),
             audit=self._audit(),
@@ -257,40 +258,40 @@ class Operations(Accesses):
             types=frozenset(self._types()),
             waiting=self._dice.choice((None, None, -1, 0, 1, 2)),
         )
-        return lambda store: store.claim(wish)
+        return lambda store: store.claims.claim(wish)
 
-    def _leases(self) -> list[Lease]:
+    def _leases(self) -> list[LeaseRow]:
         epochs = {execution_id: self._heads[execution_id].epoch for execution_id in self._heads}
-        return [Lease(execution_id=id_, epoch=epochs.get(id_, 1) - self._chance(20)) for id_ in self._ids()]
+        return [LeaseRow(execution_id=id_, epoch=epochs.get(id_, 1) - self._chance(20)) for id_ in self._ids()]
 
     def draw_renew(self) -> Callable[[Store], Awaitable[object]]:
         instance, leases, until = self._dice.choice(INSTANCES), self._leases(), self._soon()
-        return lambda store: store.renew(instance, leases, until)
+        return lambda store: store.claims.renew(instance, leases, until)
 
     def draw_release(self) -> Callable[[Store], Awaitable[object]]:
         instance, leases = self._dice.choice(INSTANCES), self._leases()
         wake_at, missing = self._dice.choice((None, self._now)), self._types()
-        return lambda store: store.release(instance, leases, wake_at, missing)
+        return lambda store: store.claims.release(instance, leases, wake_at, missing)
 
     def draw_load(self) -> Callable[[Store], Awaitable[object]]:
         ids = self._ids()
-        return lambda store: store.load(ids)
+        return lambda store: store.queries.load(ids)
 
     def draw_commands(self) -> Callable[[Store], Awaitable[object]]:
         execution_id, after = self._id(), self._dice.randrange(-1, 4)
-        return lambda store: store.commands(execution_id, after)
+        return lambda store: store.commands.list_after(execution_id, after)
 
     def draw_is_taken(self) -> Callable[[Store], Awaitable[object]]:
         execution_id, source = self._id(), self._dice.choice(("x", "y", "answer 7", ""))
-        return lambda store: store.is_taken(execution_id, source)
+        return lambda store: store.commands.is_enqueued(execution_id, source)
 
     def draw_heads(self) -> Callable[[Store], Awaitable[object]]:
         ids = self._ids()
-        return lambda store: store.heads(ids)
+        return lambda store: store.queries.read_heads(ids)
 
     def draw_unread(self) -> Callable[[Store], Awaitable[object]]:
         seen = [(execution_id, self._dice.randrange(4)) for execution_id in self._ids()]
-        return lambda store: store.unread(seen)
+        return lambda store: store.commands.find_unread(seen)
 
     def draw_enqueue(self) -> Callable[[Store], Awaitable[object]]:
         now = self._now
@@ -305,7 +306,7 @@ class Operations(Accesses):
             )
             for execution_id in self._ids()
         ]
-        return lambda store: store.enqueue(commands, now)
+        return lambda store: store.commands.enqueue(commands, now)
 
     def draw_answer(self) -> Callable[[Store], Awaitable[object]]:
         answer = Answer(
@@ -317,36 +318,36 @@ class Operations(Accesses):
         source, now = "" if self._chance(20) else f"answer {self._dice.randrange(40)}", self._now
         wish = Claim(instance=self._dice.choice(INSTANCES), now=now, lease_until=now + 50)
         chosen, audit = wish if self._chance(40) else None, self._audit()
-        return lambda store: store.answer(answer, source, now, chosen, audit)
+        return lambda store: store.answers.reserve(answer, source, now, chosen, audit)
 
     # Definitions
 
     def draw_save_version(self) -> Callable[[Store], Awaitable[object]]:
         workflow, hash_, now = self._dice.choice(WORKFLOWS), self._dice.choice(HASHES[:2]), self._now
         audit = self._audit()
-        return lambda store: store.save_version(workflow, hash_, b"{}", now, audit)
+        return lambda store: store.definitions.save(workflow, hash_, b"{}", now, audit)
 
     def draw_version(self) -> Callable[[Store], Awaitable[object]]:
         hash_ = self._dice.choice(HASHES)
-        return lambda store: store.version(hash_)
+        return lambda store: store.definitions.find_by_hash(hash_)
 
     def draw_latest(self) -> Callable[[Store], Awaitable[object]]:
         workflow = self._dice.choice((*WORKFLOWS, "nothing"))
-        return lambda store: store.latest(workflow)
+        return lambda store: store.definitions.find_latest(workflow)
 
     def draw_versions(self) -> Callable[[Store], Awaitable[object]]:
         workflow = self._dice.choice((*WORKFLOWS, "nothing", None))
-        return lambda store: store.versions(workflow)
+        return lambda store: store.definitions.list_versions(workflow)
 
     def draw_workflows(self) -> Callable[[Store], Awaitable[object]]:
         after, limit = self._dice.choice(("", *WORKFLOWS, "nothing")), self._limit()
-        return lambda store: store.workflows(after, limit)
+        return lambda store: store.definitions.list_workflows(after, limit)
 
     # Views
 
     def draw_get(self) -> Callable[[Store], Awaitable[object]]:
         execution_id = self._id()
-        return lambda store: store.get(execution_id)
+        return lambda store: store.queries.find_execution(execution_id)
 
     def draw_page(self) -> Callable[[Store], Awaitable[object]]:
         wanted = ExecutionFilter(
@@ -359,7 +360,7 @@ class Operations(Accesses):
             after=(self._dice.randrange(1 + self._now // 8), self._id()) if self._chance(30) else None,
             limit=self._limit(),
         )
-        return lambda store: store.page(wanted)
+        return lambda store: store.queries.list_executions(wanted)
 
     def draw_paused(self) -> Callable[[Store], Awaitable[object]]:
         wanted = PausedFilter(
@@ -367,11 +368,11 @@ class Operations(Accesses):
             after=(self._dice.randrange(1 + self._now), self._id()) if self._chance(30) else None,
             limit=self._limit(),
         )
-        return lambda store: store.paused(wanted)
+        return lambda store: store.queries.list_paused(wanted)
 
     def draw_history(self) -> Callable[[Store], Awaitable[object]]:
         execution_id, since, limit = self._id(), self._dice.randrange(-1, 12), self._limit()
-        return lambda store: store.history(execution_id, since, limit)
+        return lambda store: store.queries.read_history(execution_id, since, limit)
 
     def draw_points(self) -> Callable[[Store], Awaitable[object]]:
         statuses = ("open", "answered", "applied", "expired")
@@ -383,29 +384,29 @@ class Operations(Accesses):
             after=(self._dice.randrange(1 + self._now // 8), self._dice.choice(POINTS)) if self._chance(30) else None,
             limit=self._limit(),
         )
-        return lambda store: store.points(wanted)
+        return lambda store: store.queries.list_points(wanted)
 
     def draw_point(self) -> Callable[[Store], Awaitable[object]]:
         name = self._dice.choice(POINTS)
-        return lambda store: store.point(name)
+        return lambda store: store.queries.find_point(name)
 
     def draw_counts(self) -> Callable[[Store], Awaitable[object]]:
-        return lambda store: store.counts()
+        return lambda store: store.queries.count_by_status()
 
     # Locks
 
     def draw_lock(self) -> Callable[[Store], Awaitable[object]]:
         name, holder, now, until = self._dice.choice(LOCKS), self._dice.choice(INSTANCES), self._now, self._soon() + 20
-        return lambda store: store.lock(name, holder, now, until)
+        return lambda store: store.locks.acquire(name, holder, now, until)
 
     def draw_unlock(self) -> Callable[[Store], Awaitable[object]]:
         name, holder = self._dice.choice(LOCKS), self._dice.choice(INSTANCES)
-        return lambda store: store.unlock(name, holder)
+        return lambda store: store.locks.release(name, holder)
 
 
 _TELLING_NOTHING = {
     *("release", "unlock", "save_version", "sent", "postpone", "dispatched", "add_key", "end_reply", "drop_reply"),
-    "set_standing",
+    "set_workflow_status",
 }
 
 

@@ -7,6 +7,14 @@ PINNED = {
     "commit of moves": {"heads_pkey (execution_id)"},
     "commit of resting moves": {"heads_pkey (execution_id)"},
     "commit of new ones": {"versions_by_hash (hash, workflow)"},
+    "commit of started inputs": {"trigger_inputs_pkey (trigger_id, input_id)", "versions_by_hash (hash, workflow)"},
+    "due_triggers": {"triggers_due (next_at)"},
+    "due_trigger_inputs": {"trigger_inputs_due (due_at)"},
+    "next_trigger_due": {"triggers_due (next_at)", "trigger_inputs_due (due_at)"},
+    "move_trigger": {"triggers_pkey (id)"},
+    "triggers_by_topic": {"triggers_by_topic (topic)"},
+    "count_pending_inputs": {"trigger_inputs_by_state (trigger_id, state)"},
+    "open_executions_of_trigger": {"trigger_inputs_by_state (trigger_id, state)", "heads_pkey (execution_id)"},
     "commit of everything": {
         "executions_pkey (execution_id)",
         "heads_pkey (execution_id)",
@@ -122,6 +130,21 @@ PINNED = {
 }
 # In whichever index it is: it has to be one.
 SOUGHT = {
+    "lock_trigger",
+    "lock_triggers_of_workflow",
+    "change_trigger_input",
+    "hold_trigger_inputs",
+    "note_trigger_event",
+    "trigger_input_by_id",
+    "trigger_by_id",
+    "forget_trigger_inputs",
+    "delete_old_trigger_events",
+    "trigger_inputs_after",
+    "all_trigger_events_after",
+    "trigger_events_after",
+    "list_triggers",
+    "list_trigger_inputs",
+    "triggers_of_workflow",
     "write_answers",
     "write_answers_audited",
     "has_executions_between",
@@ -154,11 +177,30 @@ SOUGHT = {
     "lock_workflow_status",
     "heartbeat_of_instance",
     "tokens_of_executions",
+    "node_logs_of_executions",
+    "save_progress",
+    "delete_progress",
+    "progress_of_executions",
+    "save_log_chunks",
+    "delete_log_chunks",
+    "note_dropped_lines",
+    "log_chunks_of_execution",
     "rates_after",
     "waits_of_executions",
+    "count_open",
+    "count_paused",
+    "count_paused_before",
+    "first_paused",
+    "count_due",
+    "count_commands",
 }
-NO_TABLE = {"lock_limits", "notify", "allow_sequential_scans", "server_version", "server_time"}
+NO_TABLE = {"lock_limits", "notify", "allow_sequential_scans", "server_settings", "server_version", "server_time"}
 ONLY_INSERTED = {
+    "save_triggers",
+    "copy_triggers",
+    "copy_trigger_inputs",
+    "insert_trigger_events",
+    "insert_trigger_inputs",
     "end_reply",
     "register_instance",
     "insert_audit_entries",
@@ -176,6 +218,7 @@ ONLY_INSERTED = {
     "insert_snapshots",
     "insert_workflow_statuses",
     "insert_tokens",
+    "insert_node_logs",
     "insert_versions",
     "insert_waits",
     "save_places",
@@ -193,7 +236,7 @@ FEW_ROWS = {  # besides what they seek: there are as many rows as instances
 }
 READS_ALL = {
     "count_executions": "it counts all executions",
-    "gauges": "it counts all executions",
+    "count_messages": "it counts what is in the outbox, in an index and up to a bound",
     "stray_rows": "it checks all rows",
     "executions_without_version": "it checks all executions",
     "latest_versions": "it lists all workflows",
@@ -228,6 +271,7 @@ IN_ORDER = [
     "versions_of_workflow",
     "latest_version",
     "commands_after",
+    "log_chunks_of_execution",
     "list_audit_entries",
     "list_audit_entries_of_user",
     "list_audit_entries_of_execution",
@@ -243,4 +287,4 @@ LISTS = [
     "list_waiting_points_of_kind",
 ]
 # Until rows have been counted: there are never many.
-FEW_TO_SORT = {"versions_of_workflow"}
+FEW_TO_SORT = {"versions_of_workflow", "log_chunks_of_execution"}

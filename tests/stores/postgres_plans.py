@@ -9,7 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layover.stores.postgres.address import read_address
-from layover.stores.postgres.commit_statements import BELONGINGS, MOVES, NEW, RESTING_MOVES, commit_statement
+from layover.stores.postgres.commit_statements import (
+    BELONGINGS,
+    MOVES,
+    NEW,
+    RESTING_MOVES,
+    STARTED_INPUTS,
+    commit_statement,
+)
 from layover.stores.postgres.connections import connect
 from layover.stores.postgres.migrations import migrate
 from layover.stores.postgres.statements import in_schema, statements
@@ -31,6 +38,7 @@ _GROUPS = {
     "commit of moves": {MOVES},
     "commit of resting moves": {RESTING_MOVES},
     "commit of new ones": {NEW},
+    "commit of started inputs": {NEW, STARTED_INPUTS},
     "commit of everything": {NEW, RESTING_MOVES, *BELONGINGS},
 }
 _TABLE_IS_MADE = "CREATE TABLE"

@@ -53,6 +53,12 @@ WHERE status = 'running';
 INSERT INTO layover.tokens (execution_id, hash, point)
 SELECT execution_id, sha256(execution_id::text::bytea), execution_id::text || 1 FROM layover.heads;
 
+INSERT INTO layover.progress (execution_id, at, attempt, node, body)
+SELECT execution_id, 0, 1, 'n' || n, '\x7b7d' FROM layover.heads, generate_series(1, 2) AS n WHERE status = 'running';
+
+INSERT INTO layover.node_logs (execution_id, at, attempt, lines, dropped, id, node, body)
+SELECT execution_id, 0, 1, 1, 0, 'c' || n, 'n' || n, '\x7b7d' FROM layover.heads, generate_series(1, 3) AS n;
+
 INSERT INTO layover.waits (execution_id, name, key, point)
 SELECT execution_id, 'n' || opened_at / 1000000 % 10, 'k' || opened_at / 1000000 % 1000, id FROM layover.pause_points;
 
@@ -82,6 +88,26 @@ SELECT x, 200, 's' || x % 100, 'k' || x, sha256(('f' || x)::bytea), '\x7b7d' FRO
 INSERT INTO layover.standings (workflow, changed_at, state, reason, changed_by)
 SELECT 'w' || x, x, 'active', '', 'admin' FROM generate_series(1, 3000) AS x;
 
+INSERT INTO layover.triggers (
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, next_at, cursor, failures
+)
+SELECT
+    lpad(to_hex(x), 32, '0')::uuid, 'w' || x % 500, 't' || x, 'schedule', '\x7b7d', '',
+    CASE WHEN x % 10 = 0 THEN 's' || x ELSE '' END, 'active', '', 1, 0, CASE WHEN x % 3 = 0 THEN x END, '\x7b7d', 0
+FROM generate_series(1, 5000) AS x;
+
+INSERT INTO layover.trigger_inputs (
+    trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
+)
+SELECT
+    lpad(to_hex(1 + x % 200), 32, '0')::uuid, 'i' || x, CASE WHEN x % 100 = 0 THEN 'pending' ELSE 'started' END, x, x, x,
+    x + 1000, 0, '', lpad(to_hex(1 + x % 6000), 32, '0')::uuid, x
+FROM generate_series(1, 6000) AS x;
+
+INSERT INTO layover.trigger_events (trigger_id, seq, at, kind, body)
+SELECT trigger_id, seq, at, 'TriggerInputReceived', '\x7b7d' FROM layover.trigger_inputs;
+
 ANALYZE layover.versions, layover.heads, layover.executions, layover.events, layover.snapshots, layover.pause_points,
 layover.commands, layover.outbox, layover.tokens, layover.waits, layover.signals, layover.places, layover.rates,
-layover.keys, layover.audit, layover.replies, layover.standings;
+layover.keys, layover.audit, layover.replies, layover.standings, layover.triggers,
+layover.trigger_inputs, layover.trigger_events;

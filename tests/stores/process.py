@@ -13,7 +13,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from layover.ports.records import Claim, ExecutionFilter, Rest
+from layover.ports.records import Claim, Rest
+from layover.ports.view_records import ExecutionFilter
 from layover.stores.sqlite import SqliteStore
 from tests.stores.conformance import following
 
@@ -41,23 +42,23 @@ async def hammer(store: Store, instance: str) -> None:
     await told_to_go_on()
     done = 0
     while done < APPENDS:
-        claims = await store.claim(Claim(instance=instance, now=1, lease_until=10**15, most=3))
+        claims = await store.claims.claim(Claim(instance=instance, now=1, lease_until=10**15, most=3))
         for claimed in claims.claimed:
             done += 1
             say("appending", f"{instance}-{done}")
             append = following(claimed.head, events=f"{instance}-{done}".encode(), rest=Rest(wake_at=0))
-            (outcome,) = await store.commit([append])
+            (outcome,) = await store.appends.commit([append])
             if outcome.verdict != "passed":
                 sys.exit(f"{instance} was {outcome.verdict}")
     say("done")
     await told_to_go_on()
-    rows = await store.page(ExecutionFilter(limit=1_000))
+    rows = await store.queries.list_executions(ExecutionFilter(limit=1_000))
     say("sees", sum(row.head.last_seq for row in rows))
 
 
 async def drive(store: Store, instance: str) -> None:
     """Claim everything and keep it."""
-    claims = await store.claim(Claim(instance=instance, now=10, lease_until=10**15, most=100))
+    claims = await store.claims.claim(Claim(instance=instance, now=10, lease_until=10**15, most=100))
     say("drives", len(claims.claimed))
     await told_to_go_on()
 

@@ -34,7 +34,7 @@ async def line_to(address: str, options: str = "") -> AsyncIterator[ProxiedStore
         straight = PostgresStore(address, clock=Clock())
         await straight.open(OTHER)
         await shaky.open_to_read()  # so that it says nothing of its own over the line
-        await straight.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await straight.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
         try:
             yield ProxiedStore(proxy, shaky, straight, address)
         finally:

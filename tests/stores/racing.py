@@ -58,7 +58,7 @@ async def rivals() -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
         mine, others = PostgresStore(address), PostgresStore(address)
         await mine.open(ME)
         await others.open(OTHER)
-        await mine.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await mine.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
         await run(address, _GUARD)
         try:
             yield mine, others

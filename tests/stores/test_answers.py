@@ -8,9 +8,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from layover.core.approval_rules import ApprovalRules, Decision
+from layover.core.approval_rules import ApprovalRules, RecordedDecision
 from layover.core.engine.answers import Refused
-from layover.ports.records import ChangedPoint, Closed, ClosedPoint, PointFilter, PointRow, Reserved, Rest
+from layover.ports.records import ChangedPoint, ClosedExecution, ClosedPoint, PointRow, Reserved, Rest
+from layover.ports.view_records import PointFilter
 from tests.stores.conformance import ME, approval, claim, commit, create, go_on, head, opened, point, step, truth, uid
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ async def paused(store: Store, wanted: OpenedPoint) -> None:
 
 
 async def answer(store: Store, given: Answer, source: str = "a", now: int = 700) -> Reserved | Refusal:
-    return await store.answer(given, source, now)
+    return await store.answers.reserve(given, source, now)
 
 
 async def refused(store: Store, given: Answer, source: str = "a") -> str:
@@ -47,13 +48,15 @@ async def test_an_answer_marks_the_point_writes_the_command_and_wakes(store: Sto
         point("p"),
         status="answered",
         answered_at=700,
-        decisions=(Decision(by="ann", approved=True, at=700, data={"amount": 3}),),
+        decisions=(RecordedDecision(by="ann", approved=True, at=700, data={"amount": 3}),),
     )
-    assert await answer(store, given) == Reserved(execution_id=uid(1), point=decided, n=1)
-    assert await store.point("p") == PointRow(
+    assert await answer(store, given) == Reserved(
+        execution_id=uid(1), point=decided, n=1, workflow="order", schema=AMOUNT
+    )
+    assert await store.queries.find_point("p") == PointRow(
         execution_id=uid(1), workflow="order", point=decided, schema=AMOUNT, status="answered"
     )
-    (command,) = await store.commands(uid(1), 0)
+    (command,) = await store.commands.list_after(uid(1), 0)
     assert (command.kind, command.source, command.source_n, command.at) == ("Answer", "a", 0, 700)
     assert msgspec.json.decode(command.body, type=type(given)) == given
     now = await head(store)
@@ -74,7 +77,7 @@ async def test_an_answer_comes_before_the_deadline_that_its_owner_has_not_writte
     await answer(store, approval())
     expired = replace(step(), expected_seq=2, points=(ClosedPoint(id="p", how="expired"),))
     assert (await commit(store, expired)).verdict == "uninformed"
-    row = await store.point("p")
+    row = await store.queries.find_point("p")
     assert row is not None
     assert (row.status, row.closed_at) == ("answered", None)
 
@@ -95,7 +98,7 @@ async def test_data_that_does_not_fit_the_schema_is_refused_with_the_places(stor
     assert await refused(store, approval(data={})) == "invalid_answer"
 
 
-async def test_who_is_not_asked_may_not_answer(store: Store) -> None:
+async def test_a_user_who_is_not_asked_may_not_answer(store: Store) -> None:
     await paused(store, opened(rules=ApprovalRules(users=("bob",))))
     assert await refused(store, approval(by="ann")) == "not_allowed"
 
@@ -159,7 +162,7 @@ async def test_a_closed_point_says_why_it_takes_no_answer(store: Store, how: str
     await go_on(store, points=(opened(),))
     await go_on(store, points=(ClosedPoint(id="p", how=how),), at=900)
     assert await refused(store, approval()) == code
-    row = await store.point("p")
+    row = await store.queries.find_point("p")
     assert row is not None
     assert (row.status, row.closed_at) == (how, 900)
 
@@ -167,13 +170,13 @@ async def test_a_closed_point_says_why_it_takes_no_answer(store: Store, how: str
 async def test_a_closed_execution_takes_no_answer(store: Store) -> None:
     await create(store)
     await go_on(store, points=(opened(),))
-    await go_on(store, status="cancelled", closed=Closed(), rest=Rest())
+    await go_on(store, status="cancelled", closed=ClosedExecution(), rest=Rest())
     assert await refused(store, approval()) == "execution_closed"
 
 
 async def test_an_unknown_point_takes_no_answer(store: Store) -> None:
     assert await answer(store, approval("nowhere")) == Refused("unknown_point", "There is no pause point nowhere.")
-    assert await store.point("nowhere") is None
+    assert await store.queries.find_point("nowhere") is None
 
 
 async def test_what_waits_for_no_person_is_not_answered(store: Store) -> None:
@@ -186,14 +189,14 @@ async def test_a_point_is_seen_as_it_was_last_written(store: Store) -> None:
     changed = replace(point("p"), reminded=2, rules=ApprovalRules(escalated_users=("zoe",)), deadline=9_000)
     await go_on(store, points=(opened(schema=AMOUNT),))
     await go_on(store, points=(ChangedPoint(point=changed),))
-    row = await store.point("p")
+    row = await store.queries.find_point("p")
     assert row == PointRow(execution_id=uid(1), workflow="order", point=changed, schema=AMOUNT)
 
 
 async def test_a_change_of_a_point_that_is_not_there_is_nothing(store: Store) -> None:
     await create(store)
     await go_on(store, points=(ChangedPoint(point=point("q")), ClosedPoint(id="q", how="expired")))
-    assert await store.points(PointFilter()) == []
+    assert await store.queries.list_points(PointFilter()) == []
 
 
 async def test_what_is_kept_of_a_point_is_a_copy(store: Store) -> None:
@@ -201,6 +204,6 @@ async def test_what_is_kept_of_a_point_is_a_copy(store: Store) -> None:
     wanted = opened()
     await go_on(store, points=(wanted,))
     wanted.point.details["title"] = "changed afterwards"
-    row = await store.point("p")
+    row = await store.queries.find_point("p")
     assert row is not None
     assert row.point.details == {"title": "p"}

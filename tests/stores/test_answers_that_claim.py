@@ -24,10 +24,10 @@ async def _asked(store: Store) -> None:
     await go_on(store, points=(opened("p"),), status="paused", rest=Rest())
 
 
-async def test_an_execution_that_nobody_drives_is_claimed_with_the_answer(store: Store) -> None:
+async def test_an_execution_without_an_owner_is_claimed_with_the_answer(store: Store) -> None:
     await _asked(store)
     before = await head(store)
-    taken = await store.answer(FIT, "s", 700, WISH)
+    taken = await store.answers.reserve(FIT, "s", 700, WISH)
     assert isinstance(taken, Reserved)
     assert taken.claimed is not None
     assert taken.claimed.head == replace(await head(store), commands_seq=1)
@@ -37,10 +37,10 @@ async def test_an_execution_that_nobody_drives_is_claimed_with_the_answer(store:
     assert (await claim(store, 700)).claimed == ()
 
 
-async def test_one_that_somebody_drives_is_not(store: Store) -> None:
+async def test_an_execution_with_an_owner_is_not_claimed(store: Store) -> None:
     await _asked(store)
     await claim(store, 700, instance=OTHER, n=1)
-    taken = await store.answer(FIT, "s", 700, WISH)
+    taken = await store.answers.reserve(FIT, "s", 700, WISH)
     assert isinstance(taken, Reserved)
     assert (taken.owner, taken.claimed) == (OTHER, None)
 
@@ -48,9 +48,9 @@ async def test_one_that_somebody_drives_is_not(store: Store) -> None:
 async def test_a_refused_or_repeated_answer_claims_nothing(store: Store) -> None:
     await _asked(store)
     before = await truth(store)
-    assert isinstance(await store.answer(replace(FIT, approved=None), "s", 700, WISH), Refused)
+    assert isinstance(await store.answers.reserve(replace(FIT, approved=None), "s", 700, WISH), Refused)
     assert await truth(store) == before
-    await store.answer(FIT, "s", 700)
-    again = await store.answer(FIT, "s", 700, WISH)
+    await store.answers.reserve(FIT, "s", 700)
+    again = await store.answers.reserve(FIT, "s", 700, WISH)
     assert isinstance(again, Reserved)
     assert (again.repeated, again.claimed) == (True, None)

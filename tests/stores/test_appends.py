@@ -8,7 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from layover.ports.errors import StoreError
-from layover.ports.records import Closed, Entry, ExecutionFilter, NewExecution, Outcome, Rest
+from layover.ports.records import ClosedExecution, Entry, NewExecution, Outcome, Rest
+from layover.ports.view_records import ExecutionFilter
 from tests.stores.conformance import (
     ME,
     NEW,
@@ -39,7 +40,7 @@ async def test_a_creation_makes_a_head_that_its_writer_drives(store: Store) -> N
     assert (made.workflow, made.status, made.priority, made.wake_at) == ("order", "running", 3, 5_000)
 
 
-async def test_a_creation_that_rests_is_driven_by_nobody(store: Store) -> None:
+async def test_a_creation_that_rests_has_no_owner(store: Store) -> None:
     made = await create(store, rest=Rest(wake_at=800))
     assert (made.owner, made.wake_at) == (None, 800)
 
@@ -56,7 +57,7 @@ async def test_a_creation_keeps_all_that_is_known(store: Store) -> None:
         tags=("a", 'quo"te'),
     )
     await create(store, new=new)
-    (loaded,) = await store.load([uid(1)])
+    (loaded,) = await store.queries.load([uid(1)])
     assert loaded is not None
     assert loaded.info == new
 
@@ -73,7 +74,7 @@ async def test_a_creation_of_an_unknown_version_is_refused_with_everything_besid
     await create(store, 1)
     before = await truth(store)
     with pytest.raises(StoreError, match="h9") as refused:
-        await store.commit([step(1), creation(2, new=replace(NEW, hash="h9")), creation(3)])
+        await store.appends.commit([step(1), creation(2, new=replace(NEW, hash="h9")), creation(3)])
     assert refused.value.code == "unknown_version"
     assert await truth(store) == before
 
@@ -90,7 +91,7 @@ async def test_an_append_that_fits_moves_the_head_and_grows_the_log(store: Store
     assert await commit(store, moved) == Outcome(verdict="passed")
     now = await head(store)
     assert (now.last_seq, now.status, now.owner, now.wake_at) == (4, "waiting", ME, 5_000)
-    assert await store.history(uid(1), 0, 10) == [
+    assert await store.queries.read_history(uid(1), 0, 10) == [
         Entry(seq=0, at=100, count=2, events=b'["created","started"]'),
         Entry(seq=2, at=200, count=3, events=b'["moved"]'),
     ]
@@ -112,7 +113,7 @@ async def test_an_append_with_a_wrong_belief_is_fenced_and_changes_nothing(
 ) -> None:
     await create(store)
     before = await truth(store)
-    append = replace(step(), **wrong, snapshot=b"s", points=(opened(),), closed=Closed(), rest=Rest())
+    append = replace(step(), **wrong, snapshot=b"s", points=(opened(),), closed=ClosedExecution(), rest=Rest())
     assert await commit(store, append) == Outcome(verdict="fenced")
     assert await truth(store) == before
 
@@ -127,7 +128,7 @@ async def test_an_append_that_has_not_seen_all_commands_gets_exactly_those(store
     assert outcome.verdict == "uninformed"
     assert outcome.commands_seq == 3
     assert [command.source for command in outcome.commands] == ["a", "b", "c"][seen:]
-    assert list(outcome.commands) == await store.commands(uid(1), seen)
+    assert list(outcome.commands) == await store.commands.list_after(uid(1), seen)
     assert await truth(store) == before
 
 
@@ -155,7 +156,7 @@ async def test_one_that_is_fenced_leaves_the_others_of_its_commit(store: Store) 
     for n in (1, 2, 3):
         await create(store, n)
     await enqueue(store, 3)
-    outcomes = await store.commit([step(1), replace(step(2), epoch=9), step(3), creation(4)])
+    outcomes = await store.appends.commit([step(1), replace(step(2), epoch=9), step(3), creation(4)])
     assert [outcome.verdict for outcome in outcomes] == ["passed", "fenced", "uninformed", "passed"]
     assert [(await head(store, n)).last_seq for n in (1, 2, 3, 4)] == [2, 1, 1, 1]
 
@@ -163,12 +164,12 @@ async def test_one_that_is_fenced_leaves_the_others_of_its_commit(store: Store) 
 async def test_verdicts_come_in_the_order_of_the_appends(store: Store) -> None:
     for n in (1, 2):
         await create(store, n)
-    outcomes = await store.commit([creation(4), creation(1), step(2), step(5)])
+    outcomes = await store.appends.commit([creation(4), creation(1), step(2), step(5)])
     assert [outcome.verdict for outcome in outcomes] == ["passed", "exists", "passed", "fenced"]
 
 
 async def test_a_commit_of_nothing_is_nothing(store: Store) -> None:
-    assert await store.commit([]) == []
+    assert await store.appends.commit([]) == []
 
 
 @pytest.mark.parametrize("second", [step(2), creation(2)])
@@ -178,7 +179,7 @@ async def test_the_same_execution_twice_in_a_commit_is_refused_before_anything_i
     await create(store, 1)
     before = await truth(store)
     with pytest.raises(ValueError, match="one append for each execution"):
-        await store.commit([step(1), step(2), second])  # type: ignore[list-item]
+        await store.appends.commit([step(1), step(2), second])  # type: ignore[list-item]
     assert await truth(store) == before
 
 
@@ -201,14 +202,14 @@ async def test_an_append_without_events_leaves_nothing_in_the_log(store: Store) 
     await go_on(store, count=0, events=b"[]")
     resting = await go_on(store, count=0, events=b"[]", rest=Rest(wake_at=900))
     assert (resting.last_seq, resting.commands_done, resting.wake_at) == (1, 1, 900)
-    assert len(await store.history(uid(1), 0, 10)) == 1
+    assert len(await store.queries.read_history(uid(1), 0, 10)) == 1
 
 
 async def test_the_log_goes_on_after_an_append_without_events(store: Store) -> None:
     await create(store)
     await go_on(store, count=0, events=b"[]")
     await go_on(store)
-    assert [entry.seq for entry in await store.history(uid(1), 0, 10)] == [0, 2]
+    assert [entry.seq for entry in await store.queries.read_history(uid(1), 0, 10)] == [0, 2]
 
 
 async def test_progress_resets_takeovers(store: Store) -> None:
@@ -228,19 +229,19 @@ async def test_a_snapshot_shortens_what_is_loaded_but_not_the_log(store: Store) 
     await create(store)
     await go_on(store, snapshot=b"after 2")
     await go_on(store, events=b'["tail"]', at=400)
-    (loaded,) = await store.load([uid(1)])
+    (loaded,) = await store.queries.load([uid(1)])
     assert loaded is not None
     assert loaded.snapshot == b"after 2"
     assert loaded.entries == (Entry(seq=3, at=400, count=1, events=b'["tail"]'),)
     assert loaded.head == await head(store)
-    assert len(await store.history(uid(1), 0, 10)) == 3
+    assert len(await store.queries.read_history(uid(1), 0, 10)) == 3
 
 
 async def test_a_newer_snapshot_replaces_the_older(store: Store) -> None:
     await create(store)
     await go_on(store, snapshot=b"one")
     await go_on(store, snapshot=b"two")
-    (loaded,) = await store.load([uid(1)])
+    (loaded,) = await store.queries.load([uid(1)])
     assert loaded is not None
     assert (loaded.snapshot, loaded.entries) == (b"two", ())
 
@@ -248,23 +249,23 @@ async def test_a_newer_snapshot_replaces_the_older(store: Store) -> None:
 async def test_load_answers_in_order_and_says_what_is_not_there(store: Store) -> None:
     for n in (1, 2):
         await create(store, n)
-    loaded = await store.load([uid(2), uid(7), uid(1), uid(2)])
+    loaded = await store.queries.load([uid(2), uid(7), uid(1), uid(2)])
     assert [one.head.execution_id if one else None for one in loaded] == [uid(2), None, uid(1), uid(2)]
 
 
 async def test_what_closes_is_listed_with_how_it_ended(store: Store) -> None:
     await create(store)
-    ended = Closed(outcome="rejected", error_code="boom")
+    ended = ClosedExecution(outcome="rejected", error_code="boom")
     await go_on(store, status="failed", closed=ended, rest=Rest(), at=444)
-    (row,) = await store.page(ExecutionFilter())
+    (row,) = await store.queries.list_executions(ExecutionFilter())
     assert (row.finished_at, row.closed, row.head.status, row.head.wake_at) == (444, ended, "failed", None)
 
 
 async def test_what_is_reopened_has_not_ended(store: Store) -> None:
     await create(store)
-    await go_on(store, status="failed", closed=Closed(error_code="boom"))
-    await go_on(store, status="running", closed=Closed())
-    row = await store.get(uid(1))
+    await go_on(store, status="failed", closed=ClosedExecution(error_code="boom"))
+    await go_on(store, status="running", closed=ClosedExecution())
+    row = await store.queries.find_execution(uid(1))
     assert row is not None
     assert (row.finished_at, row.closed) == (None, None)
 
@@ -275,7 +276,9 @@ async def test_a_pause_point_is_opened_once(store: Store) -> None:
     await go_on(store, 1, points=(opened("p"),))
     before = await truth(store)
     with pytest.raises(StoreError, match="pause point p") as refused:
-        await store.commit([following(await head(store, 1)), replace(step(2), points=(opened("q"), opened("p")))])
+        await store.appends.commit(
+            [following(await head(store, 1)), replace(step(2), points=(opened("q"), opened("p")))]
+        )
     assert refused.value.code == "point_exists"
     assert await truth(store) == before
 
@@ -284,6 +287,6 @@ async def test_what_is_gone_and_what_is_refused_leave_the_rest_of_a_group_alone(
     await create(store, 1)
     await create(store, 2)
     gone, stale = replace(step(7), execution_id=uid(7)), replace(step(2), epoch=9)
-    outcomes = await store.commit([gone, step(1), stale])
+    outcomes = await store.appends.commit([gone, step(1), stale])
     assert [outcome.verdict for outcome in outcomes] == ["fenced", "passed", "fenced"]
     assert ((await head(store, 1)).last_seq, (await head(store, 2)).last_seq) == (2, 1)

@@ -8,9 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules
-from layover.ports.access import AuditFilter, Standing
+from layover.ports.access import AuditFilter, WorkflowStatus
 from layover.ports.errors import StoreError
-from layover.ports.records import Claim, Closed, Enqueue, Enqueued, Reserved, Rest
+from layover.ports.records import Claim, ClosedExecution, Enqueue, Enqueued, Reserved, Rest
 from tests.stores.conformance import (
     ME,
     OTHER,
@@ -29,22 +29,22 @@ from tests.stores.conformance import (
 )
 
 if TYPE_CHECKING:
-    from layover.ports.records import AuditEntry
+    from layover.ports.records import AuditRow
     from layover.ports.store import Store
 
 
-async def audited(store: Store, **wanted: object) -> list[AuditEntry]:
-    return await store.audit(replace(AuditFilter(), **wanted))
+async def audited(store: Store, **wanted: object) -> list[AuditRow]:
+    return await store.audit.list_entries(replace(AuditFilter(), **wanted))
 
 
 async def ids(store: Store, **wanted: object) -> list[int]:
     return [int(one.id[:8], 16) for one in await audited(store, **wanted)]
 
 
-async def do(store: Store, *entries: AuditEntry) -> None:
+async def do(store: Store, *entries: AuditRow) -> None:
     """Do something for each entry that always passes."""
     for one in entries:
-        await store.keep_signal(signal(one.id), one)
+        await store.signals.add(signal(one.id), one)
 
 
 # Reading
@@ -65,7 +65,7 @@ async def test_entries_are_listed_newest_first_and_by_id_within_a_moment(store: 
 
 async def test_pages_leave_nothing_out_and_show_nothing_twice(store: Store) -> None:
     await do(store, *(entry(n, at=n // 3) for n in range(10)))
-    seen: list[AuditEntry] = []
+    seen: list[AuditRow] = []
     while page := await audited(store, limit=2, after=(seen[-1].at, seen[-1].id) if seen else None):
         assert len(page) == 2
         seen += page
@@ -116,18 +116,18 @@ async def test_entries_are_found_by_who_what_and_which(
 
 async def test_old_entries_are_forgotten_the_oldest_first(store: Store) -> None:
     await do(store, *(entry(n, at=n) for n in (3, 1, 2, 4)))
-    assert await store.forget_audit(4, 2) == 2
+    assert await store.audit.delete_old(4, 2) == 2
     assert await ids(store) == [4, 3]
-    assert await store.forget_audit(4, 2) == 1
-    assert await store.forget_audit(4, 2) == 0
-    assert await store.forget_audit(5, -1) == 0
+    assert await store.audit.delete_old(4, 2) == 1
+    assert await store.audit.delete_old(4, 2) == 0
+    assert await store.audit.delete_old(5, -1) == 0
     assert await ids(store) == [4]
 
 
 async def test_entries_stay_when_their_execution_is_purged(store: Store) -> None:
     await create(store)
-    await go_on(store, status="completed", closed=Closed(), rest=Rest(), audit=entry(of=uid(1)))
-    assert await store.purge([uid(1)]) == 1
+    await go_on(store, status="completed", closed=ClosedExecution(), rest=Rest(), audit=entry(of=uid(1)))
+    assert await store.retention.purge([uid(1)]) == 1
     assert await audited(store, execution_id=uid(1)) == [entry(of=uid(1))]
 
 
@@ -135,7 +135,7 @@ async def test_entries_stay_when_their_execution_is_purged(store: Store) -> None
 
 
 async def test_a_start_is_written_with_its_execution_and_once(store: Store) -> None:
-    await store.save_version("order", "h1", b"{}", 50)
+    await store.definitions.save("order", "h1", b"{}", 50)
     assert (await commit(store, replace(creation(), audit=entry(1, of=uid(1))))).verdict == "passed"
     assert (await commit(store, replace(creation(), audit=entry(2, of=uid(1))))).verdict == "exists"
     assert await ids(store) == [1]
@@ -144,8 +144,8 @@ async def test_a_start_is_written_with_its_execution_and_once(store: Store) -> N
 async def test_an_append_that_does_not_pass_writes_no_entry(store: Store) -> None:
     await create(store)
     await create(store, 2)
-    await store.enqueue([Enqueue(execution_id=uid(2), kind="Pause", body=b"{}")], 700)
-    outcomes = await store.commit(
+    await store.commands.enqueue([Enqueue(execution_id=uid(2), kind="Pause", body=b"{}")], 700)
+    outcomes = await store.appends.commit(
         [
             replace(step(1), audit=entry(1)),
             replace(step(2), audit=entry(2)),  # there is a command that it has not seen
@@ -168,8 +168,8 @@ async def test_a_commit_that_is_an_error_writes_no_entry(store: Store) -> None:
 
 async def test_an_append_that_is_decided_again_writes_its_entry_once(store: Store) -> None:
     await create(store)
-    await store.enqueue([Enqueue(execution_id=uid(1), kind="Pause", body=b"{}")], 700)
-    outcome = await store.commit_informed(
+    await store.commands.enqueue([Enqueue(execution_id=uid(1), kind="Pause", body=b"{}")], 700)
+    outcome = await store.appends.commit_informed(
         replace(step(), audit=entry()), lambda _: replace(step(), commands_seen=1, audit=entry())
     )
     assert outcome.verdict == "passed"
@@ -179,16 +179,16 @@ async def test_an_append_that_is_decided_again_writes_its_entry_once(store: Stor
 async def test_one_act_on_several_executions_is_one_entry(store: Store) -> None:
     await create(store)
     await create(store, 2)
-    outcomes = await store.commit([replace(step(1), audit=entry()), replace(step(2), audit=entry())])
+    outcomes = await store.appends.commit([replace(step(1), audit=entry()), replace(step(2), audit=entry())])
     assert [outcome.verdict for outcome in outcomes] == ["passed", "passed"]
     assert await audited(store) == [entry()]
 
 
 async def test_many_entries_are_written_with_one_commit(store: Store) -> None:
-    await store.save_version("order", "h1", b"{}", 50)
+    await store.definitions.save("order", "h1", b"{}", 50)
     await create(store, 9)
     news = [replace(creation(n), audit=entry(n, of=uid(n))) for n in (1, 2)]
-    await store.commit([*news, creation(3), replace(step(9), audit=entry(9, of=uid(9)))])
+    await store.appends.commit([*news, creation(3), replace(step(9), audit=entry(9, of=uid(9)))])
     assert await ids(store) == [9, 2, 1]
 
 
@@ -202,17 +202,17 @@ def command(n: int, execution: int = 1, source: str = "") -> Enqueue:
 
 async def test_a_command_that_is_taken_writes_its_entry(store: Store) -> None:
     await create(store)
-    await store.enqueue([command(1), command(2), replace(command(3), audit=None)], 700)
+    await store.commands.enqueue([command(1), command(2), replace(command(3), audit=None)], 700)
     assert await ids(store) == [2, 1]
 
 
 async def test_a_command_that_is_repeated_or_refused_writes_none(store: Store) -> None:
     await create(store)
     await create(store, 2)
-    await go_on(store, 2, status="completed", closed=Closed(), rest=Rest())
-    taken = await store.enqueue([command(1, source="k"), command(2, source="k")], 700)
+    await go_on(store, 2, status="completed", closed=ClosedExecution(), rest=Rest())
+    taken = await store.commands.enqueue([command(1, source="k"), command(2, source="k")], 700)
     assert [one.repeated for one in taken if isinstance(one, Enqueued)] == [False, True]
-    await store.enqueue([command(3, source="k"), command(4, 2), command(5, 3)], 700)
+    await store.commands.enqueue([command(3, source="k"), command(4, 2), command(5, 3)], 700)
     assert await ids(store) == [1]
 
 
@@ -222,9 +222,9 @@ async def test_a_command_that_is_repeated_or_refused_writes_none(store: Store) -
 async def test_an_answer_writes_its_entry_once(store: Store) -> None:
     await create(store)
     await go_on(store, points=(opened(rules=ApprovalRules(need=2)),))
-    assert isinstance(await store.answer(approval(), "k1", 700, audit=entry(1)), Reserved)
-    again = await store.answer(approval(), "k1", 700, audit=entry(2))
-    same = await store.answer(approval(), "k2", 700, audit=entry(3))
+    assert isinstance(await store.answers.reserve(approval(), "k1", 700, audit=entry(1)), Reserved)
+    again = await store.answers.reserve(approval(), "k1", 700, audit=entry(2))
+    same = await store.answers.reserve(approval(), "k2", 700, audit=entry(3))
     assert isinstance(again, Reserved)
     assert isinstance(same, Reserved)
     assert (again.repeated, same.repeated) == (True, True)
@@ -234,9 +234,9 @@ async def test_an_answer_writes_its_entry_once(store: Store) -> None:
 async def test_an_answer_that_is_refused_writes_none(store: Store) -> None:
     await create(store)
     await go_on(store, points=(opened(),))
-    await store.answer(approval(), "k1", 700, audit=entry(1))
-    assert not isinstance(await store.answer(approval(by="bob"), "k2", 700, audit=entry(2)), Reserved)
-    assert not isinstance(await store.answer(approval("q"), "k3", 700, audit=entry(3)), Reserved)
+    await store.answers.reserve(approval(), "k1", 700, audit=entry(1))
+    assert not isinstance(await store.answers.reserve(approval(by="bob"), "k2", 700, audit=entry(2)), Reserved)
+    assert not isinstance(await store.answers.reserve(approval("q"), "k3", 700, audit=entry(3)), Reserved)
     assert await ids(store) == [1]
 
 
@@ -244,32 +244,34 @@ async def test_an_answer_that_claims_writes_its_entry(store: Store) -> None:
     await create(store)
     await go_on(store, points=(opened(),), rest=Rest())
     wish = Claim(instance=ME, now=700, lease_until=9_000)
-    taken = await store.answer(approval(), "k1", 700, wish, entry(1))
+    taken = await store.answers.reserve(approval(), "k1", 700, wish, entry(1))
     assert isinstance(taken, Reserved)
     assert taken.claimed is not None
     assert await ids(store) == [1]
 
 
-# Signals, versions and standings
+# Signals, versions and workflow_statuses
 
 
 async def test_a_signal_writes_its_entry_unless_it_was_known(store: Store) -> None:
-    assert await store.keep_signal(signal(), entry(1))
-    assert not await store.keep_signal(signal(), entry(2))
+    assert await store.signals.add(signal(), entry(1))
+    assert not await store.signals.add(signal(), entry(2))
     assert await ids(store) == [1]
 
 
 async def test_a_version_writes_its_entry_unless_it_is_the_newest(store: Store) -> None:
-    await store.save_version("order", "h1", b"{}", 50, entry(1))
-    await store.save_version("order", "h1", b"{}", 60, entry(2))
-    await store.save_version("order", "h2", b"[]", 70, entry(3))
-    await store.save_version("order", "h1", b"{}", 80, entry(4))
+    await store.definitions.save("order", "h1", b"{}", 50, entry(1))
+    await store.definitions.save("order", "h1", b"{}", 60, entry(2))
+    await store.definitions.save("order", "h2", b"[]", 70, entry(3))
+    await store.definitions.save("order", "h1", b"{}", 80, entry(4))
     assert await ids(store) == [4, 3, 1]
 
 
-async def test_a_standing_writes_its_entry(store: Store) -> None:
-    inactive = Standing(workflow="order", state="inactive", changed_at=5)
-    await store.set_standing(inactive, entry(1))
-    await store.set_standing(inactive)
-    await store.set_standing(replace(inactive, workflow="refund"), entry(1))  # another part of the same act
+async def test_a_workflow_status_writes_its_entry(store: Store) -> None:
+    inactive = WorkflowStatus(workflow="order", state="inactive", changed_at=5)
+    await store.workflow_status.set_status(inactive, entry(1))
+    await store.workflow_status.set_status(inactive)
+    await store.workflow_status.set_status(
+        replace(inactive, workflow="refund"), entry(1)
+    )  # another part of the same act
     assert await ids(store) == [1]

@@ -27,27 +27,27 @@ GROUP = range(1, 6)
 
 
 async def _begin(store: Store) -> None:
-    await store.commit([replace(creation(10 + n), audit=entry(n)) for n in GROUP])
+    await store.appends.commit([replace(creation(10 + n), audit=entry(n)) for n in GROUP])
 
 
 async def _move(store: Store) -> None:
-    await store.commit([replace(step(n), audit=entry(n)) for n in GROUP])
+    await store.appends.commit([replace(step(n), audit=entry(n)) for n in GROUP])
 
 
 async def _enqueue(store: Store) -> None:
-    await store.enqueue([Enqueue(execution_id=uid(n), kind="K", body=b"", audit=entry(n)) for n in GROUP], 1)
+    await store.commands.enqueue([Enqueue(execution_id=uid(n), kind="K", body=b"", audit=entry(n)) for n in GROUP], 1)
 
 
 async def _answer(store: Store) -> None:
-    await asyncio.gather(*(store.answer(approval(f"p{n}"), "a", 1, audit=entry(n)) for n in GROUP))
+    await asyncio.gather(*(store.answers.reserve(approval(f"p{n}"), "a", 1, audit=entry(n)) for n in GROUP))
 
 
 async def _signal(store: Store) -> None:
-    await store.keep_signal(signal(), entry())
+    await store.signals.add(signal(), entry())
 
 
 async def _save(store: Store) -> None:
-    await store.save_version("order", "h2", b"{}", 1, entry())
+    await store.definitions.save("order", "h2", b"{}", 1, entry())
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,8 @@ async def _save(store: Store) -> None:
 async def test_an_act_and_its_entry_are_one(
     store: Store, act: Callable[[Store], Awaitable[None]], statements: int, entries: int
 ) -> None:
-    await store.save_version("order", "h1", b"{}", 50)
-    await store.commit([replace(creation(n), points=(opened(f"p{n}"),)) for n in GROUP])
+    await store.definitions.save("order", "h1", b"{}", 50)
+    await store.appends.commit([replace(creation(n), points=(opened(f"p{n}"),)) for n in GROUP])
     match store:
         case PostgresStore():
             before = store.statements
@@ -78,4 +78,4 @@ async def test_an_act_and_its_entry_are_one(
             assert 1 <= store.transactions - before <= (len(GROUP) if act is _answer else 1)
         case MemoryStore():
             await act(store)
-    assert len(await store.audit(AuditFilter())) == entries
+    assert len(await store.audit.list_entries(AuditFilter())) == entries

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.ports.records import Claimed, Claims, Closed, Lease, Rest
+from layover.ports.records import Claimed, Claims, ClosedExecution, LeaseRow, Rest
 from tests.stores.conformance import (
     ME,
     NEW,
@@ -149,7 +149,7 @@ async def test_one_that_is_driven_cannot_be_claimed_by_its_id_until_its_lease_en
 
 async def test_a_closed_one_can_be_claimed_by_its_id(store: Store) -> None:
     await create(store)
-    await go_on(store, status="failed", closed=Closed(), rest=Rest())
+    await go_on(store, status="failed", closed=ClosedExecution(), rest=Rest())
     assert ids(await claim(store, 10**6)) == []
     assert ids(await claim(store, 50, n=1)) == [uid(1)]
     assert (await head(store)).status == "failed"
@@ -172,24 +172,26 @@ async def test_renewal_keeps_exactly_what_is_named_and_returns_what_is_lost(stor
     await claim(store, 60, n=3)
     await go_on(store, 2, rest=Rest(wake_at=70))
     await claim(store, 80, n=2, instance=OTHER, lease_until=8_888)
-    leases = [Lease(execution_id=uid(n), epoch=1) for n in (3, 7, 1, 2)]
-    leases[0] = Lease(execution_id=uid(3), epoch=2)
-    assert await store.renew(ME, leases, 7_000) == [uid(3), uid(7), uid(2)]
+    leases = [LeaseRow(execution_id=uid(n), epoch=1) for n in (3, 7, 1, 2)]
+    leases[0] = LeaseRow(execution_id=uid(3), epoch=2)
+    assert await store.claims.renew(ME, leases, 7_000) == [uid(3), uid(7), uid(2)]
     assert [(await head(store, n)).wake_at for n in (1, 2, 3)] == [7_000, 8_888, 5_000]
 
 
 @pytest.mark.parametrize("epochs", [(1, 0), (0, 1)])
 async def test_an_older_lease_is_lost_beside_one_that_is_kept(store: Store, epochs: tuple[int, ...]) -> None:
     await create(store)
-    assert await store.renew(ME, [Lease(execution_id=uid(1), epoch=epoch) for epoch in epochs], 7_000) == [uid(1)]
+    assert await store.claims.renew(ME, [LeaseRow(execution_id=uid(1), epoch=epoch) for epoch in epochs], 7_000) == [
+        uid(1)
+    ]
     assert (await head(store)).wake_at == 7_000
 
 
 async def test_a_renewal_that_was_overtaken_by_a_later_one_shortens_nothing(store: Store) -> None:
     await create(store)
-    lease = Lease(execution_id=uid(1), epoch=1)
+    lease = LeaseRow(execution_id=uid(1), epoch=1)
     for until in (9_000, 7_000):
-        assert await store.renew(ME, [lease], until) == []
+        assert await store.claims.renew(ME, [lease], until) == []
     assert (await head(store)).wake_at == 9_000
 
 
@@ -197,21 +199,23 @@ async def test_what_is_ours_but_not_named_is_not_renewed(store: Store) -> None:
     """A claim whose reply was lost has an owner who does not know of it."""
     await create(store, 1)
     await create(store, 2)
-    assert await store.renew(ME, [Lease(execution_id=uid(1), epoch=1)], 7_000) == []
+    assert await store.claims.renew(ME, [LeaseRow(execution_id=uid(1), epoch=1)], 7_000) == []
     assert (await head(store, 2)).wake_at == 5_000
-    assert await store.renew(ME, [], 7_000) == []
+    assert await store.claims.renew(ME, [], 7_000) == []
 
 
 async def test_an_append_leaves_the_lease_alone(store: Store) -> None:
     await create(store)
-    await store.renew(ME, [Lease(execution_id=uid(1), epoch=1)], 7_000)
+    await store.claims.renew(ME, [LeaseRow(execution_id=uid(1), epoch=1)], 7_000)
     assert (await go_on(store)).wake_at == 7_000
 
 
-async def test_what_is_released_is_due_for_anybody(store: Store) -> None:
+async def test_a_released_execution_is_due_for_every_instance(store: Store) -> None:
     await create(store, 1)
     await create(store, 2)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=1), Lease(execution_id=uid(7), epoch=1)], 650)
+    await store.claims.release(
+        ME, [LeaseRow(execution_id=uid(1), epoch=1), LeaseRow(execution_id=uid(7), epoch=1)], 650
+    )
     released = await head(store, 1)
     assert (released.owner, released.wake_at, released.epoch) == (None, 650, 1)
     assert (await head(store, 2)).owner == ME
@@ -221,7 +225,7 @@ async def test_what_is_released_is_due_for_anybody(store: Store) -> None:
 
 async def test_what_is_released_without_a_moment_waits_for_commands(store: Store) -> None:
     await create(store)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=1)], None)
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=1)], None)
     assert (await head(store)).wake_at is None
 
 
@@ -229,7 +233,7 @@ async def test_what_is_released_without_a_moment_waits_for_commands(store: Store
 async def test_what_is_released_with_unread_commands_is_due_now(store: Store, wake_at: int | None) -> None:
     await create(store)
     await enqueue(store)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=1)], wake_at)
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=1)], wake_at)
     (claimed,) = (await claim(store, 1)).claimed
     assert [command.n for command in claimed.commands] == [1]
 
@@ -237,8 +241,8 @@ async def test_what_is_released_with_unread_commands_is_due_now(store: Store, wa
 async def test_only_who_drives_can_release(store: Store) -> None:
     await create(store)
     before = await truth(store)
-    await store.release(OTHER, [Lease(execution_id=uid(1), epoch=1)], 650)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=2)], 650)
+    await store.claims.release(OTHER, [LeaseRow(execution_id=uid(1), epoch=1)], 650)
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=2)], 650)
     assert await truth(store) == before
 
 
@@ -246,7 +250,7 @@ async def test_commands_are_handed_over_with_a_takeover(store: Store) -> None:
     await create(store)
     await enqueue(store)
     (claimed,) = (await claim(store, 5_000)).claimed
-    assert list(claimed.commands) == await store.commands(uid(1), 0)
+    assert list(claimed.commands) == await store.commands.list_after(uid(1), 0)
 
 
 async def test_an_append_without_progress_leaves_the_count_of_takeovers_alone(store: Store) -> None:
@@ -254,7 +258,7 @@ async def test_an_append_without_progress_leaves_the_count_of_takeovers_alone(st
         await create(store, n)
     await claim(store, 5_000)
     one, two = [following(await head(store, n)) for n in (1, 2)]
-    await store.commit([replace(one, keeps_takeovers=True), two])
+    await store.appends.commit([replace(one, keeps_takeovers=True), two])
     assert [(await head(store, n)).takeovers for n in (1, 2)] == [1, 0]
     at_rest = await go_on(store, rest=Rest(wake_at=9), keeps_takeovers=True)
     assert (at_rest.takeovers, at_rest.owner) == (1, None)
@@ -265,6 +269,6 @@ async def test_what_is_released_keeps_as_many_takeovers_as_the_lease_says(store:
         await create(store, n)
     taken = (await claim(store, 5_000)).claimed
     assert [one.head.takeovers for one in taken] == [1, 1]
-    leases = [Lease(execution_id=one.head.execution_id, epoch=2, takeovers=n) for n, one in enumerate(taken)]
-    await store.release(ME, leases, 650)
+    leases = [LeaseRow(execution_id=one.head.execution_id, epoch=2, takeovers=n) for n, one in enumerate(taken)]
+    await store.claims.release(ME, leases, 650)
     assert [(await head(store, n)).takeovers for n in (1, 2)] == [0, 1]

@@ -9,23 +9,25 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from layover.ports.access import Reply, Standing
+from layover.ports.access import IdempotentReply, WorkflowStatus
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
-from layover.ports.records import Closed, ExecutionFilter, NewExecution, Rest
+from layover.ports.records import ClosedExecution, NewExecution, Rest
+from layover.ports.view_records import ExecutionFilter
 from layover.runtime.maintenance.database_copy import (
     CannotBeKept,
     CopyProgress,
     NotACopy,
     NotEmpty,
     as_moved,
-    begun,
     check_empty,
     compare,
     copy,
     count,
+    find_progress,
 )
 from layover.stores.memory import MemoryStore
+from layover.stores.memory.database_copy import MemoryDatabaseCopy
 from layover.stores.postgres import PostgresStore
 from tests.servers.postgres import ask, databases, schema_of
 from tests.stores.conformance import (
@@ -55,12 +57,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.ports.store import Store
-    from layover.runtime.maintenance.database_copy import Progress
+    from layover.runtime.maintenance.database_copy import CopyStep
+    from layover.stores.memory.session import MemorySession
 
 PAIRS = [(ours, theirs) for ours in DATABASES for theirs in DATABASES]
 
 
-def quietly(_progress: Progress) -> None:
+def quietly(_progress: CopyStep) -> None:
     """Tell nobody."""
 
 
@@ -112,16 +115,20 @@ async def test_everything_arrives(stores: Stores, ours: str, theirs: str) -> Non
     assert await copied(source, target) == 9
     assert await truth(source) == before
     for n in (1, *range(3, 10)):  # the input of the second may be written in another way
-        assert await target.wholes([uid(n)]) == [as_moved(whole) for whole in await source.wholes([uid(n)])]
+        assert await target.database_copy.read_executions([uid(n)]) == [
+            as_moved(whole) for whole in await source.database_copy.read_executions([uid(n)])
+        ]
     after = await truth(target)
     for what in before.keys() - {"executions", "loaded"}:  # there are heads in these two, and some were driven
         assert after[what] == before[what], what
-    assert await target.kept_signals("", 10) == await source.kept_signals("", 10)
-    assert await target.used_rates("", 10) == await source.used_rates("", 10)
-    assert await target.token(b"\x00\xffhash") == await source.token(b"\x00\xffhash")
+    assert await target.database_copy.read_signals("", 10) == await source.database_copy.read_signals("", 10)
+    assert await target.database_copy.read_rates("", 10) == await source.database_copy.read_rates("", 10)
+    assert await target.queries.find_token(b"\x00\xffhash") == await source.queries.find_token(b"\x00\xffhash")
     for where in (b'{"to":{"id":7}}', b'{"size":1.5}'):
-        assert [row.head.execution_id for row in await target.page(ExecutionFilter(where=where))] == [uid(2)]
-    assert await target.waits("paid", "k1") == await source.waits("paid", "k1") != []
+        assert [
+            row.head.execution_id for row in await target.queries.list_executions(ExecutionFilter(where=where))
+        ] == [uid(2)]
+    assert await target.signals.list_waits("paid", "k1") == await source.signals.list_waits("paid", "k1") != []
 
 
 @pytest.mark.parametrize("between", ["memory", "sqlite", "postgres"])
@@ -135,7 +142,7 @@ async def test_every_column_is_the_same_after_two_moves(stores: Stores, tmp_path
     last = await stores.open("sqlite")
     await copied(middle, last)
     ours, theirs = (rows_of_file(tmp_path / folder / "layover.db") for folder in ("1", "3"))
-    for table in ours.keys() - {"locks", "migrations", "replies"}:
+    for table in ours.keys() - {"locks", "migrations", "replies", "progress"}:
         assert _comparable(ours[table]) == _comparable(theirs[table]), table
         assert ours[table], f"nothing is in {table}"
         for column in ours[table][0].keys() - {"owner"}:
@@ -150,7 +157,7 @@ async def test_every_column_is_the_same_on_two_servers(stores: Stores) -> None:
     await copied(source, first)
     await copied(first, last)
     ours, theirs = [await rows_of_schema(address) for address in addresses]
-    for table in ours.keys() - {"locks", "migrations", "instances", "replies"}:
+    for table in ours.keys() - {"locks", "migrations", "instances", "replies", "progress"}:
         assert _comparable(ours[table]) == _comparable(theirs[table]), table
         assert ours[table], f"nothing is in {table}"
 
@@ -172,9 +179,9 @@ async def test_replies_stay_behind(stores: Stores) -> None:
     source, target = await stores.open("sqlite"), await stores.open("sqlite")
     await fill(source)
     await copied(source, target)
-    request = Reply(scope="ann", key="r1", fingerprint=b"f", until=10**13)
-    assert await source.begin_reply(request, 800) is not None
-    assert await target.begin_reply(request, 800) is None
+    request = IdempotentReply(scope="ann", key="r1", fingerprint=b"f", until=10**13)
+    assert await source.idempotency.begin(request, 800) is not None
+    assert await target.idempotency.begin(request, 800) is None
 
 
 async def test_an_empty_database_is_copied_too(stores: Stores) -> None:
@@ -219,10 +226,10 @@ async def test_what_was_driven_is_due_since_its_first_unheard_command(stores: St
     assert (await head(target)).wake_at == 70
 
 
-async def test_what_is_closed_is_never_due_though_somebody_had_it(stores: Stores) -> None:
+async def test_a_closed_execution_is_never_due_though_it_had_an_owner(stores: Stores) -> None:
     source, target = await stores.open("memory"), await stores.open("sqlite")
     await create(source)
-    await go_on(source, status="completed", closed=Closed(), rest=Rest())
+    await go_on(source, status="completed", closed=ClosedExecution(), rest=Rest())
     await claim(source, 500, n=1)
     assert (await head(source)).owner == ME
     await copied(source, target)
@@ -248,35 +255,37 @@ async def test_nothing_is_written_if_one_of_it_is_there(stores: Stores, theirs: 
     await fill(source)
     await create(target, 5)
     before = await truth(target)
-    wholes = await source.wholes([uid(n) for n in (1, 2, 5)])
+    executions = await source.database_copy.read_executions([uid(n) for n in (1, 2, 5)])
     with pytest.raises(StoreError):
-        await target.keep(Batch(wholes=tuple(wholes)))
+        await target.database_copy.write_batch(Batch(executions=tuple(executions)))
     with pytest.raises(StoreError):
-        await target.keep(Batch(versions=tuple(await source.versions("order"))))
-    await target.keep_signal(signal("s2"))
+        await target.database_copy.write_batch(Batch(versions=tuple(await source.definitions.list_versions("order"))))
+    await target.signals.add(signal("s2"))
     with pytest.raises(StoreError):
-        await target.keep(Batch(signals=tuple(await source.kept_signals("", 10))))
-    rates = tuple(await source.used_rates("", 10))
-    await target.keep(Batch(rates=rates))
+        await target.database_copy.write_batch(Batch(signals=tuple(await source.database_copy.read_signals("", 10))))
+    rates = tuple(await source.database_copy.read_rates("", 10))
+    await target.database_copy.write_batch(Batch(rates=rates))
     with pytest.raises(StoreError):
-        await target.keep(Batch(rates=rates))
+        await target.database_copy.write_batch(Batch(rates=rates))
     assert await truth(target) == {**before, "undispatched": [signal("s2")]}
 
 
 @pytest.mark.parametrize("theirs", DATABASES)
 async def test_nothing_of_what_is_shared_is_written_if_one_of_it_is_there(stores: Stores, theirs: str) -> None:
     target = await stores.open(theirs)
-    standings = [Standing(workflow=name, state="inactive", changed_at=1) for name in "abc"]
-    await target.keep(Batch(keys=(key(2),), standings=(standings[1],), audit=(entry(2),)))
+    workflow_statuses = [WorkflowStatus(workflow=name, state="inactive", changed_at=1) for name in "abc"]
+    await target.database_copy.write_batch(
+        Batch(keys=(key(2),), workflow_statuses=(workflow_statuses[1],), audit=(entry(2),))
+    )
     before = await truth(target)
     for batch in (
         Batch(keys=(key(1), key(2))),
         Batch(keys=(key(1), replace(key(3), hash=key(2).hash))),
-        Batch(standings=tuple(standings)),
+        Batch(workflow_statuses=tuple(workflow_statuses)),
         Batch(audit=(entry(1), entry(2))),
     ):
         with pytest.raises(StoreError):
-            await target.keep(batch)
+            await target.database_copy.write_batch(batch)
     assert await truth(target) == before
 
 
@@ -285,9 +294,11 @@ async def test_an_execution_without_its_version_is_refused(stores: Stores, their
     source, target = await stores.open("memory"), await stores.open(theirs)
     await fill(source)
     with pytest.raises(StoreError) as refused:
-        await target.keep(Batch(wholes=tuple(await source.wholes([uid(1)]))))
+        await target.database_copy.write_batch(
+            Batch(executions=tuple(await source.database_copy.read_executions([uid(1)])))
+        )
     assert refused.value.code == "unknown_version"
-    assert await target.get(uid(1)) is None
+    assert await target.queries.find_execution(uid(1)) is None
 
 
 async def test_one_that_cannot_be_kept_is_named(stores: Stores) -> None:
@@ -299,7 +310,7 @@ async def test_one_that_cannot_be_kept_is_named(stores: Stores) -> None:
         )
     with pytest.raises(CannotBeKept, match=uid(2)):
         await copied(source, target)
-    assert await target.get(uid(3)) is None
+    assert await target.queries.find_execution(uid(3)) is None
 
 
 @pytest.mark.parametrize("kind", DATABASES)
@@ -307,23 +318,28 @@ async def test_executions_are_read_in_order_and_with_their_sizes(stores: Stores,
     store = await stores.open(kind)
     everything = [uid(n) for n in range(1, 10)]
     await fill(store)
-    first = await store.sizes("", 4)
+    first = await store.database_copy.read_sizes("", 4)
     assert [one.execution_id for one in first] == everything[:4]
     assert first[0].size > len(LARGE)
-    assert [one.execution_id for one in await store.sizes(first[-1].execution_id, 100)] == everything[4:]
-    assert await store.sizes("ffffffff-ffff-ffff-ffff-ffffffffffff", 100) == []
-    assert [whole.id for whole in await store.wholes([uid(3), uid(77), uid(1), uid(3)])] == [uid(1), uid(3)]
-    assert [kept.signal.id for kept in await store.kept_signals("s1", 1)] == ["s2"]
+    assert [
+        one.execution_id for one in await store.database_copy.read_sizes(first[-1].execution_id, 100)
+    ] == everything[4:]
+    assert await store.database_copy.read_sizes("ffffffff-ffff-ffff-ffff-ffffffffffff", 100) == []
+    assert [whole.id for whole in await store.database_copy.read_executions([uid(3), uid(77), uid(1), uid(3)])] == [
+        uid(1),
+        uid(3),
+    ]
+    assert [kept.signal.id for kept in await store.database_copy.read_signals("s1", 1)] == ["s2"]
 
 
 @pytest.mark.parametrize("kind", DATABASES)
 async def test_the_first_and_the_last_of_all_ids_are_found(stores: Stores, kind: str) -> None:
     store = await stores.open(kind)
-    await store.save_version("order", "h1", b"{}", 50)
+    await store.definitions.save("order", "h1", b"{}", 50)
     ends = ["00000000-0000-0000-0000-000000000000", "ffffffff-ffff-ffff-ffff-ffffffffffff"]
     for id_ in ends:
         await commit(store, replace(creation(), execution_id=id_))
-    assert [one.execution_id for one in await store.sizes("", 100)] == ends
+    assert [one.execution_id for one in await store.database_copy.read_sizes("", 100)] == ends
 
 
 class Watched(MemoryStore):
@@ -333,25 +349,33 @@ class Watched(MemoryStore):
         super().__init__()
         self.batches: list[Batch] = []
         self.fails_at = fails_at
+        self.database_copy = _WatchedCopy(self, self._session)
 
-    async def keep(self, batch: Batch) -> None:
-        if len(self.batches) + 1 == self.fails_at:
+
+class _WatchedCopy(MemoryDatabaseCopy):
+    def __init__(self, store: Watched, session: MemorySession) -> None:
+        super().__init__(session)
+        self._store = store
+
+    async def write_batch(self, batch: Batch) -> None:
+        store = self._store
+        if len(store.batches) + 1 == store.fails_at:
             raise StoreUnavailable("It is gone.")
-        await super().keep(batch)
-        self.batches.append(batch)
+        await super().write_batch(batch)
+        store.batches.append(batch)
 
 
 async def test_no_more_is_written_at_once_than_has_room_in_memory(stores: Stores) -> None:
     source, target = await stores.open("memory"), Watched()
-    await source.save_version("order", "h1", b"{}", 50)
+    await source.definitions.save("order", "h1", b"{}", 50)
     for n in range(450):
         events = LARGE if n < 12 else b"[]"
         await commit(source, replace(creation(n), events=events))
     await stores.opened(target)
     await copied(source, target)
-    wholes = [batch.wholes for batch in target.batches if batch.wholes]
-    assert sum(map(len, wholes)) == 450
-    for batch in wholes:
+    executions = [batch.executions for batch in target.batches if batch.executions]
+    assert sum(map(len, executions)) == 450
+    for batch in executions:
         assert len(batch) <= 200
         assert sum(len(entry.events) for whole in batch for entry in whole.entries) < 4_000_000
 
@@ -362,6 +386,7 @@ async def test_everything_is_counted(stores: Stores) -> None:
     counted = await count(source, quietly)
     assert (counted.executions, counted.open, counted.versions, counted.signals) == (9, 8, 4, 3)
     assert (counted.points, counted.messages) == (4, 3)
+    assert (counted.triggers, counted.trigger_inputs, counted.trigger_events) == (2, 2, 4)
     assert (await compare(source, source, quietly)).tally == counted
 
 
@@ -380,37 +405,44 @@ async def test_a_copy_is_gone_on_with_wherever_it_was_interrupted(stores: Stores
         with pytest.raises(StoreUnavailable):
             await copy(source, target, CopyProgress(), quietly)
         target.fails_at = 0
-        await copy(source, target, await begun(source, target, quietly), quietly)
+        await copy(source, target, await find_progress(source, target, quietly), quietly)
         assert (await compare(source, target, quietly)).differences == ()
 
 
 async def test_only_the_rest_is_written(stores: Stores) -> None:
     source, target = await stores.open("memory"), await stores.open("sqlite")
     await fill(source)
-    await target.keep(Batch(versions=tuple(await source.versions("order"))))
-    await target.keep(Batch(wholes=tuple(as_moved(whole) for whole in await source.wholes([uid(1), uid(2)]))))
-    after = await begun(source, target, quietly)
+    await target.database_copy.write_batch(Batch(versions=tuple(await source.definitions.list_versions("order"))))
+    await target.database_copy.write_batch(
+        Batch(
+            executions=tuple(as_moved(whole) for whole in await source.database_copy.read_executions([uid(1), uid(2)]))
+        )
+    )
+    after = await find_progress(source, target, quietly)
     assert after.execution == uid(2)
     assert await copy(source, target, after, quietly) == 7
     assert (await compare(source, target, quietly)).differences == ()
-    after = await begun(source, target, quietly)
+    after = await find_progress(source, target, quietly)
     assert after.execution == uid(9)
     assert after.shared == {
         "signals": "s3",
         "rates": "rate",
         "keys": "k2",
-        "standings": "refund",
+        "workflow_statuses": "refund",
+        "triggers": "refund/nightly",
+        "trigger_inputs": f"{uid(900)} i2",
+        "trigger_events": f"{uid(901)} 1",
         "audit": f"{entry(4).at - 200} {entry(4).id}",  # the newest come first
     }
     assert await copy(source, target, after, quietly) == 0
 
 
 async def _another_version(store: Store) -> None:
-    await store.save_version("other", "o1", b"{}", 10)
+    await store.definitions.save("other", "o1", b"{}", 10)
 
 
 async def _a_version_that_differs(store: Store) -> None:
-    await store.save_version("order", "h9", b"{}", 10)
+    await store.definitions.save("order", "h9", b"{}", 10)
 
 
 async def _another_execution(store: Store) -> None:
@@ -418,27 +450,27 @@ async def _another_execution(store: Store) -> None:
 
 
 async def _another_signal(store: Store) -> None:
-    await store.keep_signal(signal("foreign"))
+    await store.signals.add(signal("foreign"))
 
 
 async def _a_signal_that_differs(store: Store) -> None:
-    await store.keep_signal(signal("s1", key="another"))
+    await store.signals.add(signal("s1", key="another"))
 
 
 async def _another_key(store: Store) -> None:
-    await store.keep(Batch(keys=(key(7),)))
+    await store.database_copy.write_batch(Batch(keys=(key(7),)))
 
 
 async def _a_key_that_differs(store: Store) -> None:
-    await store.keep(Batch(keys=(key(1),)))
+    await store.database_copy.write_batch(Batch(keys=(key(1),)))
 
 
-async def _another_standing(store: Store) -> None:
-    await store.set_standing(Standing(workflow="other", state="inactive", changed_at=10))
+async def _another_workflow_status(store: Store) -> None:
+    await store.workflow_status.set_status(WorkflowStatus(workflow="other", state="inactive", changed_at=10))
 
 
 async def _another_audit_entry(store: Store) -> None:
-    await store.keep(Batch(audit=(entry(7),)))
+    await store.database_copy.write_batch(Batch(audit=(entry(7),)))
 
 
 FOREIGN = [
@@ -449,7 +481,7 @@ FOREIGN = [
     _a_signal_that_differs,
     _another_key,
     _a_key_that_differs,
-    _another_standing,
+    _another_workflow_status,
     _another_audit_entry,
 ]
 
@@ -461,7 +493,7 @@ async def test_what_holds_something_else_is_no_copy(stores: Stores, write: Calla
     await write(target)  # type: ignore[misc]  # all of them are asynchronous
     before = await truth(target)
     with pytest.raises(NotACopy):
-        await begun(source, target, quietly)
+        await find_progress(source, target, quietly)
     with pytest.raises(NotEmpty):
         await check_empty(target)
     assert await truth(target) == before
@@ -471,10 +503,10 @@ async def test_a_copy_that_has_been_used_is_no_copy_any_more(stores: Stores) -> 
     source, target = await stores.open("memory"), await stores.open("sqlite")
     await fill(source)
     await copied(source, target)
-    await begun(source, target, quietly)
+    await find_progress(source, target, quietly)
     await claim(target, 1_000)
     with pytest.raises(NotACopy, match=uid(1)):
-        await begun(source, target, quietly)
+        await find_progress(source, target, quietly)
 
 
 # Comparing
@@ -538,9 +570,9 @@ async def test_one_too_many_is_noticed(stores: Stores) -> None:
 async def test_how_far_it_is_is_told(stores: Stores) -> None:
     source, target = await stores.open("memory"), await stores.open("memory")
     await fill(source)
-    told: list[Progress] = []
+    told: list[CopyStep] = []
     await copy(source, target, CopyProgress(), told.append)
     await compare(source, target, told.append)
-    await begun(source, target, told.append)
+    await find_progress(source, target, told.append)
     last = {one.part: (one.executions, one.total) for one in told}
     assert last == {"copying": (9, 9), "comparing": (9, 9), "looking": (9, 9)}

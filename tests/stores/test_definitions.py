@@ -17,43 +17,43 @@ if TYPE_CHECKING:
 
 
 async def test_the_first_version_has_number_one(store: Store) -> None:
-    saved = await store.save_version("order", "a", b'{"a":1}', 70)
+    saved = await store.definitions.save("order", "a", b'{"a":1}', 70)
     assert saved == Version(workflow="order", number=1, hash="a", document=b'{"a":1}', created_at=70)
-    assert await store.latest("order") == saved
-    assert await store.version("a") == saved
+    assert await store.definitions.find_latest("order") == saved
+    assert await store.definitions.find_by_hash("a") == saved
 
 
 async def test_the_same_definition_again_is_the_same_version(store: Store) -> None:
-    saved = await store.save_version("order", "a", b"{}", 70)
-    assert await store.save_version("order", "a", b"{}", 90) == saved
-    assert await store.versions("order") == [saved]
+    saved = await store.definitions.save("order", "a", b"{}", 70)
+    assert await store.definitions.save("order", "a", b"{}", 90) == saved
+    assert await store.definitions.list_versions("order") == [saved]
 
 
 async def test_going_back_to_an_older_definition_is_a_third_version(store: Store) -> None:
-    saved = [await store.save_version("order", hash_, b"{}", 70) for hash_ in "aba"]
+    saved = [await store.definitions.save("order", hash_, b"{}", 70) for hash_ in "aba"]
     assert [version.number for version in saved] == [1, 2, 3]
-    assert await store.versions("order") == saved
-    assert await store.latest("order") == saved[2]
+    assert await store.definitions.list_versions("order") == saved
+    assert await store.definitions.find_latest("order") == saved[2]
 
 
 async def test_a_hash_finds_the_first_version_that_had_it(store: Store) -> None:
-    saved = [await store.save_version("order", hash_, b"{}", 70) for hash_ in "aba"]
-    assert await store.version("a") == saved[0]
-    assert await store.version("b") == saved[1]
+    saved = [await store.definitions.save("order", hash_, b"{}", 70) for hash_ in "aba"]
+    assert await store.definitions.find_by_hash("a") == saved[0]
+    assert await store.definitions.find_by_hash("b") == saved[1]
 
 
 async def test_two_workflows_may_have_the_same_definition(store: Store) -> None:
-    await store.save_version("order", "x", b"{}", 70)
-    first = await store.save_version("zebra", "a", b"{}", 70)
-    await store.save_version("order", "a", b"{}", 70)
-    await store.save_version("apple", "a", b"{}", 80)
-    assert await store.version("a") == first
+    await store.definitions.save("order", "x", b"{}", 70)
+    first = await store.definitions.save("zebra", "a", b"{}", 70)
+    await store.definitions.save("order", "a", b"{}", 70)
+    await store.definitions.save("apple", "a", b"{}", 80)
+    assert await store.definitions.find_by_hash("a") == first
 
 
 async def test_the_newest_of_every_workflow_is_listed_by_name(store: Store) -> None:
     for workflow, hash_ in (("b", "1"), ("a", "2"), ("b", "3"), ("c", "4"), ("b", "5")):
-        await store.save_version(workflow, hash_, hash_.encode(), 70)
-    found = await store.versions()
+        await store.definitions.save(workflow, hash_, hash_.encode(), 70)
+    found = await store.definitions.list_versions()
     assert [(version.workflow, version.number, version.hash, version.document) for version in found] == [
         ("a", 1, "2", b"2"),
         ("b", 3, "5", b"5"),
@@ -65,37 +65,37 @@ async def test_workflows_are_listed_in_pages_by_name(store: Store) -> None:
     names = ["Zebra", "a", "a-b", "a.b", "aa", "b"]  # as their bytes are, not as a language has it
     for number in range(3):
         for name in reversed(names):
-            await store.save_version(name, f"{name} {number}", f"{number}".encode(), 70 + number)
-    newest = [await store.latest(name) for name in names]
-    assert await store.workflows() == newest
-    assert await store.workflows(limit=2) == newest[:2]
-    assert await store.workflows("a", 3) == newest[2:5]
-    assert await store.workflows("aaa") == newest[5:]  # no workflow has to have the name
-    assert await store.workflows("b") == []
+            await store.definitions.save(name, f"{name} {number}", f"{number}".encode(), 70 + number)
+    newest = [await store.definitions.find_latest(name) for name in names]
+    assert await store.definitions.list_workflows() == newest
+    assert await store.definitions.list_workflows(limit=2) == newest[:2]
+    assert await store.definitions.list_workflows("a", 3) == newest[2:5]
+    assert await store.definitions.list_workflows("aaa") == newest[5:]  # no workflow has to have the name
+    assert await store.definitions.list_workflows("b") == []
 
 
 @pytest.mark.parametrize("limit", [0, -1, -(2**62)])
 async def test_no_workflow_is_listed_if_none_is_wanted(store: Store, limit: int) -> None:
-    await store.save_version("order", "a", b"{}", 70)
-    assert await store.workflows(limit=limit) == []
+    await store.definitions.save("order", "a", b"{}", 70)
+    assert await store.definitions.list_workflows(limit=limit) == []
 
 
 async def test_what_is_not_there_is_not_found(store: Store) -> None:
-    assert await store.latest("order") is None
-    assert await store.version("a") is None
-    assert await store.versions() == []
-    assert await store.workflows() == []
-    assert await store.versions("order") == []
+    assert await store.definitions.find_latest("order") is None
+    assert await store.definitions.find_by_hash("a") is None
+    assert await store.definitions.list_versions() == []
+    assert await store.definitions.list_workflows() == []
+    assert await store.definitions.list_versions("order") == []
 
 
-async def test_whoever_saves_at_the_same_time_gets_the_next_number(store: Store, database: Database) -> None:
+async def test_a_concurrent_save_gets_the_next_version(store: Store, database: Database) -> None:
     other = database()
     await other.open(OTHER)
     hashes = [f"h{n}" for n in range(12)]
     saved = await asyncio.gather(
-        *(one.save_version("order", hash_, hash_.encode(), 70) for hash_ in hashes for one in (store, other))
+        *(one.definitions.save("order", hash_, hash_.encode(), 70) for hash_ in hashes for one in (store, other))
     )
-    found = await store.versions("order")
+    found = await store.definitions.list_versions("order")
     assert [version.number for version in found] == list(range(1, len(found) + 1))
     assert {version.hash for version in found} == set(hashes)
     assert all(one.hash != following.hash for one, following in pairwise(found))

@@ -91,8 +91,8 @@ WAYS = {
         "end_reply": "nothing",  # that can be seen, until somebody begins
         "drop_reply": "nothing",
         "forget_replies": "some nothing",
-        "set_standing": "done",
-        "standings": "some nothing",
+        "set_workflow_status": "done",
+        "workflow_statuses": "some nothing",
     }.items()
     for way in ways.split()
 }
@@ -123,7 +123,7 @@ READS = {  # to compare everything after each of these as well takes as long as 
         "point",
     ),
     *("counts", "outbox", "outgoing", "token", "waits", "signals", "undispatched", "admission", "expendable"),
-    *("audit", "key", "keys", "standings"),
+    *("audit", "key", "keys", "workflow_statuses"),
 }
 
 
@@ -188,10 +188,10 @@ async def outcome(store: Store, operation: Operation) -> object:
 async def whole(store: Store) -> dict[str, object]:
     """Return everything that a store knows, which locks there are, and what is found by names that are used."""
     state = await truth(store)
-    state["tokens"] = await asyncio.gather(*(store.token(hash_) for hash_ in HASHES_OF_TOKENS))
+    state["tokens"] = await asyncio.gather(*(store.queries.find_token(hash_) for hash_ in HASHES_OF_TOKENS))
     pairs = [(name, key) for name in NAMES for key in KEYS]
-    state["waits"] = await asyncio.gather(*(store.waits(name, key) for name, key in pairs))
-    state["signals"] = await asyncio.gather(*(store.signals(name, key, -10) for name, key in pairs))
-    state["locks"] = await asyncio.gather(*(store.lock(name, PROBE, -1, -1) for name in LOCKS))
-    await asyncio.gather(*(store.unlock(name, PROBE) for name in LOCKS))
+    state["waits"] = await asyncio.gather(*(store.signals.list_waits(name, key) for name, key in pairs))
+    state["signals"] = await asyncio.gather(*(store.signals.list_since(name, key, -10) for name, key in pairs))
+    state["locks"] = await asyncio.gather(*(store.locks.acquire(name, PROBE, -1, -1) for name in LOCKS))
+    await asyncio.gather(*(store.locks.release(name, PROBE) for name in LOCKS))
     return state

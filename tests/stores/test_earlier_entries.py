@@ -27,21 +27,21 @@ async def test_earlier_entries_come_before_the_last_one(store: Store) -> None:
     earlier = (entry(2, 2, at=150), entry(4, 1, at=160))
     await commit(store, replace(step(count=5), earlier=earlier))
     last = Entry(seq=5, at=200, count=2, events=b'["moved"]')
-    assert await store.history(uid(1), 0, 100) == [CREATED, *earlier, last]
+    assert await store.queries.read_history(uid(1), 0, 100) == [CREATED, *earlier, last]
     assert (await head(store)).last_seq == 6
 
 
 async def test_there_may_be_nothing_after_the_earlier_ones(store: Store) -> None:
     await create(store)
     await commit(store, replace(step(count=3), earlier=(entry(2, 3),), events=b""))
-    assert await store.history(uid(1), 0, 100) == [CREATED, entry(2, 3)]
+    assert await store.queries.read_history(uid(1), 0, 100) == [CREATED, entry(2, 3)]
     assert (await head(store)).last_seq == 4
 
 
 async def test_a_creation_can_have_earlier_entries(store: Store) -> None:
-    await store.save_version("order", "h1", b"{}", 50)
+    await store.definitions.save("order", "h1", b"{}", 50)
     await commit(store, replace(creation(), earlier=(entry(0, 1),)))
-    assert [(one.seq, one.count) for one in await store.history(uid(1), 0, 100)] == [(0, 1), (1, 1)]
+    assert [(one.seq, one.count) for one in await store.queries.read_history(uid(1), 0, 100)] == [(0, 1), (1, 1)]
     await go_on(store)
     assert (await head(store)).last_seq == 2
 
@@ -50,7 +50,7 @@ async def test_a_snapshot_covers_all_of_them(store: Store) -> None:
     await create(store)
     await commit(store, replace(step(count=3), earlier=(entry(2, 1), entry(3, 1)), snapshot=b"s"))
     await go_on(store)
-    (loaded,) = await store.load([uid(1)])
+    (loaded,) = await store.queries.load([uid(1)])
     assert loaded is not None
     assert [one.seq for one in loaded.entries] == [5]
 
@@ -75,7 +75,7 @@ async def test_a_gap_is_an_error_and_nothing_of_the_commit_is_written(
     await create(store, 2)
     before = await truth(store)
     with pytest.raises(StoreError) as refused:
-        await store.commit([step(2), replace(step(count=count), earlier=tuple(earlier))])
+        await store.appends.commit([step(2), replace(step(count=count), earlier=tuple(earlier))])
     assert refused.value.code == "gap"
     assert await truth(store) == before
 
@@ -83,4 +83,4 @@ async def test_a_gap_is_an_error_and_nothing_of_the_commit_is_written(
 async def test_an_append_that_does_not_pass_leaves_no_earlier_entries(store: Store) -> None:
     await create(store)
     assert (await commit(store, replace(step(count=2), epoch=9, earlier=(entry(2, 1),)))).verdict == "fenced"
-    assert await store.history(uid(1), 0, 100) == [CREATED]
+    assert await store.queries.read_history(uid(1), 0, 100) == [CREATED]

@@ -6,7 +6,7 @@ import os
 import stat
 from typing import TYPE_CHECKING
 
-from layover.bootstrap import Engine
+from layover.bootstrap import open_runtime
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ def found_in(folder: Path) -> tuple[dict[str, int], set[str]]:
 async def test_a_new_database_can_be_read_by_its_owner_alone(tmp_path: Path) -> None:
     before = os.umask(0o000)
     try:
-        async with Engine(f"sqlite:///{tmp_path / 'new.db'}"):
+        async with open_runtime(f"sqlite:///{tmp_path / 'new.db'}"):
             modes, folders = found_in(tmp_path)
     finally:
         os.umask(before)
@@ -41,7 +41,7 @@ async def test_a_database_that_is_there_keeps_its_permissions(tmp_path: Path) ->
     path = tmp_path / "shared.db"
     path.touch()
     path.chmod(0o660)
-    async with Engine(f"sqlite:///{path}"):
+    async with open_runtime(f"sqlite:///{path}"):
         pass
 
     assert mode_of(path) == 0o660

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from layover.core.conditions import parse_condition
 from layover.ports.errors import StoreError
-from layover.ports.records import ExecutionFilter, NewExecution
+from layover.ports.records import NewExecution
+from layover.ports.view_records import ExecutionFilter
 from tests.stores.conformance import commit, creation, uid
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ INPUTS = {
 
 async def began(store: Store, inputs: dict[int, bytes | None] = INPUTS) -> None:
     """Write executions that began with something, each a little later than the one before."""
-    await store.save_version("order", "h1", b"{}", 50)
+    await store.definitions.save("order", "h1", b"{}", 50)
     for n, given in inputs.items():
         parent, tags = uid(90 + n % 2), (("odd",) if n % 2 else ())
         new = NewExecution(workflow="order", hash="h1", created_at=100 + n, parent_id=parent, tags=tags)
@@ -41,7 +42,7 @@ async def began(store: Store, inputs: dict[int, bytes | None] = INPUTS) -> None:
 
 async def found(store: Store, *texts: str, **others: object) -> list[int]:
     conditions = tuple(map(parse_condition, texts))
-    rows = await store.page(replace(ExecutionFilter(conditions=conditions), **others))
+    rows = await store.queries.list_executions(replace(ExecutionFilter(conditions=conditions), **others))
     return [row.info.created_at - 100 for row in rows]
 
 

@@ -9,17 +9,17 @@ from msgspec.structs import replace
 from tests.stores.conformance import create, enqueue, following, head, step, truth
 
 if TYPE_CHECKING:
-    from layover.ports.records import Append, Command
+    from layover.ports.records import Append, QueuedCommand
     from layover.ports.store import Store
 
 
-def _never(_commands: tuple[Command, ...]) -> Append:
+def _never(_commands: tuple[QueuedCommand, ...]) -> Append:
     raise AssertionError("there was nothing to decide again")
 
 
 async def test_who_knows_all_commands_is_not_asked_again(store: Store) -> None:
     made = await create(store)
-    assert (await store.commit_informed(following(made), _never)).verdict == "passed"
+    assert (await store.appends.commit_informed(following(made), _never)).verdict == "passed"
     assert (await head(store)).last_seq == made.last_seq + 1
 
 
@@ -29,11 +29,11 @@ async def test_who_does_not_decides_again_with_exactly_the_commands_it_had_not_s
     await enqueue(store, source="unseen")
     told: list[int] = []
 
-    def decide(commands: tuple[Command, ...]) -> Append:
+    def decide(commands: tuple[QueuedCommand, ...]) -> Append:
         told.extend(command.n for command in commands)
         return following(made, commands_seen=commands[-1].n, status="paused")
 
-    outcome = await store.commit_informed(following(made, commands_seen=1), decide)
+    outcome = await store.appends.commit_informed(following(made, commands_seen=1), decide)
     assert outcome.verdict == "passed"
     assert told == [2]
     now = await head(store)
@@ -44,5 +44,5 @@ async def test_a_fenced_writer_is_not_asked_and_writes_nothing(store: Store) -> 
     await create(store)
     await enqueue(store)
     before = await truth(store)
-    assert (await store.commit_informed(replace(step(), epoch=7), _never)).verdict == "fenced"
+    assert (await store.appends.commit_informed(replace(step(), epoch=7), _never)).verdict == "fenced"
     assert await truth(store) == before

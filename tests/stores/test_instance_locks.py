@@ -70,7 +70,7 @@ def test_the_dead_are_found_again_if_looking_after_them_failed(folder: Path) -> 
         assert dead == ["other"]
 
 
-def test_nobody_comes_back_before_the_dead_are_looked_after(folder: Path) -> None:
+def test_no_instance_returns_before_dead_ones_are_cleaned_up(folder: Path) -> None:
     looker, other = held(folder, "looker"), held(folder, "other")
     other.die()
     reborn = Mortal(folder, "other")
@@ -142,7 +142,7 @@ def test_many_come_and_go_while_one_looks(folder: Path) -> None:
     assert files(folder) == []
 
 
-def test_other_files_are_nobody(folder: Path) -> None:
+def test_other_files_are_no_instances(folder: Path) -> None:
     looker = held(folder, "looker")
     folder.joinpath(".DS_Store").touch()
     with looker.dead() as dead:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.records import Lease
+from layover.ports.records import LeaseRow
 from tests.stores.conformance import ME, OTHER, claim, commit, create, enqueue, go_on, head, step, truth, uid
 
 if TYPE_CHECKING:
@@ -36,14 +36,14 @@ async def test_what_one_instance_writes_the_other_reads(store: Store, other: Sto
     assert await truth(store) == await truth(other)
 
 
-async def test_a_command_of_somebody_who_came_and_went_is_found(database: Database, store: Store) -> None:
+async def test_a_command_of_an_instance_that_is_gone_is_found(database: Database, store: Store) -> None:
     await create(store)
     await claim(store, 1)
     visitor = database()
     await visitor.open(OTHER)
     await enqueue(visitor)
     await visitor.close()
-    assert await store.unread([(uid(1), 0)]) == [uid(1)]
+    assert await store.commands.find_unread([(uid(1), 0)]) == [uid(1)]
 
 
 async def test_what_was_written_is_there_after_closing(database: Database, store: Store) -> None:
@@ -80,21 +80,21 @@ async def test_a_closed_store_says_so(store: Store) -> None:
     calls = [
         commit(store, step()),
         claim(store, 1),
-        store.renew(ME, [], 1),
-        store.release(ME, [], 1),
-        store.load([]),
-        store.commands(uid(1), 0),
-        store.enqueue([], 1),
-        store.unread([]),
-        store.heads([]),
-        store.is_taken(uid(1), "s"),
-        store.save_version("order", "h", b"{}", 1),
-        store.version("h"),
-        store.get(uid(1)),
-        store.counts(),
-        store.point("p"),
-        store.lock("l", ME, 1, 2),
-        store.unlock("l", ME),
+        store.claims.renew(ME, [], 1),
+        store.claims.release(ME, [], 1),
+        store.queries.load([]),
+        store.commands.list_after(uid(1), 0),
+        store.commands.enqueue([], 1),
+        store.commands.find_unread([]),
+        store.queries.read_heads([]),
+        store.commands.is_enqueued(uid(1), "s"),
+        store.definitions.save("order", "h", b"{}", 1),
+        store.definitions.find_by_hash("h"),
+        store.queries.find_execution(uid(1)),
+        store.queries.count_by_status(),
+        store.queries.find_point("p"),
+        store.locks.acquire("l", ME, 1, 2),
+        store.locks.release("l", ME),
     ]
     for call in calls:
         with pytest.raises(StoreUnavailable) as refused:
@@ -122,7 +122,7 @@ async def test_what_an_earlier_life_drove_is_due_at_once(database: Database, sto
     await again.open(ME)
     (claimed,) = (await claim(again, 700)).claimed
     assert (claimed.head.epoch, claimed.taken_over) == (2, True)
-    assert await again.renew(ME, [Lease(execution_id=uid(1), epoch=1)], 9_999) == [uid(1)]
+    assert await again.claims.renew(ME, [LeaseRow(execution_id=uid(1), epoch=1)], 9_999) == [uid(1)]
     await again.close()
 
 

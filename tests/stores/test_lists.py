@@ -11,7 +11,8 @@ import pytest
 from layover.core.conditions import parse_condition
 from layover.ports.errors import StoreError
 from layover.ports.moving import Batch
-from layover.ports.records import CLOSED, Closed, ExecutionFilter, NewExecution, Rest
+from layover.ports.records import CLOSED, ClosedExecution, NewExecution, Rest
+from layover.ports.view_records import ExecutionFilter
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from tests.conftest import FACTOR
 from tests.stores.conformance import ME, Clock, commit, create, creation, go_on, uid
@@ -31,7 +32,7 @@ async def test_every_mix_of_statuses_is_one_list(store: Store) -> None:
     rows = await begin_all(store)
     for mix in MIXES:
         wanted = ExecutionFilter(status=mix, limit=COUNT)
-        assert await store.page(wanted) == fitting(rows, wanted), mix
+        assert await store.queries.list_executions(wanted) == fitting(rows, wanted), mix
 
 
 @pytest.mark.parametrize("workflow", [None, "order"])
@@ -69,44 +70,54 @@ async def test_a_filter_that_is_wrong_in_two_ways_is_refused_for_its_ids(store: 
         ExecutionFilter(after=(100, "no id"), where=b"{}"),
     ):
         with pytest.raises(StoreError) as refused:
-            await store.page(wanted)
+            await store.queries.list_executions(wanted)
         assert refused.value.code == "malformed_id"
 
 
 async def listed_as(store: Store) -> set[str]:
     """Return the statuses under which executions are listed."""
-    return {status for status in (*STATUSES, "nonsense") if await store.page(ExecutionFilter(status=(status,)))}
+    return {
+        status
+        for status in (*STATUSES, "nonsense")
+        if await store.queries.list_executions(ExecutionFilter(status=(status,)))
+    }
 
 
 async def test_an_execution_is_listed_under_the_status_that_it_has(store: Store) -> None:
     was = await create(store, new=TAGGED)
     for status in (*STATUSES, *reversed(STATUSES)):
         is_end = status in CLOSED or was.status in CLOSED
-        was = await go_on(store, status=status, closed=Closed() if is_end else None)
+        was = await go_on(store, status=status, closed=ClosedExecution() if is_end else None)
         assert await listed_as(store) == {status}
-        (row,) = await store.page(ExecutionFilter(workflow="order", status=(status, "completed"), tag="a"))
+        (row,) = await store.queries.list_executions(
+            ExecutionFilter(workflow="order", status=(status, "completed"), tag="a")
+        )
         assert row.head == was
 
 
 async def test_what_is_purged_is_in_no_list(store: Store) -> None:
     for n in (1, 2):
         await create(store, n, new=TAGGED)
-        await go_on(store, n, status="failed", closed=Closed(), rest=Rest())
-    assert await store.purge([uid(1)]) == 1
-    for wanted in (ExecutionFilter(tag="a"), ExecutionFilter(workflow="order"), ExecutionFilter(status=("failed",))):
-        assert [row.head.execution_id for row in await store.page(wanted)] == [uid(2)]
+        await go_on(store, n, status="failed", closed=ClosedExecution(), rest=Rest())
+    assert await store.retention.purge([uid(1)]) == 1
+    for wanted in (
+        ExecutionFilter(tag="a"),
+        ExecutionFilter(workflow="order"),
+        ExecutionFilter(status=("failed",)),
+    ):
+        assert [row.head.execution_id for row in await store.queries.list_executions(wanted)] == [uid(2)]
 
 
 async def test_what_was_copied_in_is_listed_as_where_it_came_from(store: Store) -> None:
     source = MemoryStore(MemoryDatabase(Clock()))
     await source.open(ME)
-    wholes = await source.wholes([row.head.execution_id for row in await begin_all(source)])
-    versions = [version for workflow in WORKFLOWS for version in await source.versions(workflow)]
-    await store.keep(Batch(versions=tuple(versions), wholes=tuple(wholes)))
+    executions = await source.database_copy.read_executions([row.head.execution_id for row in await begin_all(source)])
+    versions = [version for workflow in WORKFLOWS for version in await source.definitions.list_versions(workflow)]
+    await store.database_copy.write_batch(Batch(versions=tuple(versions), executions=tuple(executions)))
     assert await lists(store) == await lists(source)
 
 
 async def test_an_append_that_is_refused_tags_nothing(store: Store) -> None:
     await create(store, 1, new=NewExecution(workflow="order", hash="h1", created_at=100))
     assert (await commit(store, creation(1, new=TAGGED))).verdict == "exists"
-    assert await store.page(ExecutionFilter(tag="a")) == []
+    assert await store.queries.list_executions(ExecutionFilter(tag="a")) == []

@@ -16,11 +16,19 @@ async def test_an_instance_lives_on_a_file_for_as_long_as_it_has_it_open(tmp_pat
     here, there = SqliteStore(tmp_path / "a.db"), SqliteStore(tmp_path / "a.db")
     await here.open("here")
     await there.open("there")
-    assert await here.liveness("there") == await here.liveness("here") == Liveness(alive=True)
-    assert await here.others() == ["there"]
+    assert (
+        await here.instances.check_liveness("there")
+        == await here.instances.check_liveness("here")
+        == Liveness(alive=True)
+    )
+    assert await here.instances.list_others() == ["there"]
     await there.close()
-    assert await here.liveness("there") == await here.liveness("never") == Liveness(alive=False)
-    assert await here.others() == []
+    assert (
+        await here.instances.check_liveness("there")
+        == await here.instances.check_liveness("never")
+        == Liveness(alive=False)
+    )
+    assert await here.instances.list_others() == []
     await here.close()
 
 
@@ -31,14 +39,14 @@ async def test_an_instance_of_a_server_lives_until_it_has_been_silent_for_half_a
     try:
         await there.open("there")
         await here.open("here")
-        assert await here.liveness("there") == Liveness(alive=True, seen_at=now)
-        assert await here.others() == ["there"]
+        assert await here.instances.check_liveness("there") == Liveness(alive=True, seen_at=now)
+        assert await here.instances.list_others() == ["there"]
         now += 30_000
-        assert await here.liveness("there") == Liveness(alive=False, seen_at=now - 30_000)
+        assert await here.instances.check_liveness("there") == Liveness(alive=False, seen_at=now - 30_000)
         now -= 30_000
         await there.close()
-        assert await here.liveness("there") == Liveness(alive=False)
-        assert await here.others() == []
+        assert await here.instances.check_liveness("there") == Liveness(alive=False)
+        assert await here.instances.list_others() == []
     finally:
         await here.close()
         databases.give_back()
@@ -48,6 +56,6 @@ async def test_who_else_lives_in_a_database_in_memory() -> None:
     database = MemoryDatabase()
     here, there = MemoryStore(database), MemoryStore(database)
     await here.open("here")
-    assert await here.others() == []
+    assert await here.instances.list_others() == []
     await there.open("there")
-    assert await here.others() == ["there"]
+    assert await here.instances.list_others() == ["there"]

@@ -9,32 +9,32 @@ if TYPE_CHECKING:
 
 
 async def test_a_lock_has_one_holder(store: Store) -> None:
-    assert await store.lock("sweep", "a", 100, 200)
-    assert not await store.lock("sweep", "b", 150, 300)
-    assert await store.lock("other", "b", 150, 300)
+    assert await store.locks.acquire("sweep", "a", 100, 200)
+    assert not await store.locks.acquire("sweep", "b", 150, 300)
+    assert await store.locks.acquire("other", "b", 150, 300)
 
 
 async def test_its_holder_keeps_a_lock(store: Store) -> None:
-    await store.lock("sweep", "a", 100, 200)
-    assert await store.lock("sweep", "a", 150, 300)
-    assert not await store.lock("sweep", "b", 250, 300)
+    await store.locks.acquire("sweep", "a", 100, 200)
+    assert await store.locks.acquire("sweep", "a", 150, 300)
+    assert not await store.locks.acquire("sweep", "b", 250, 300)
 
 
 async def test_a_lock_that_has_run_out_is_free(store: Store) -> None:
-    await store.lock("sweep", "a", 100, 200)
-    assert not await store.lock("sweep", "b", 199, 300)
-    assert await store.lock("sweep", "b", 200, 300)
-    assert not await store.lock("sweep", "a", 210, 400)
+    await store.locks.acquire("sweep", "a", 100, 200)
+    assert not await store.locks.acquire("sweep", "b", 199, 300)
+    assert await store.locks.acquire("sweep", "b", 200, 300)
+    assert not await store.locks.acquire("sweep", "a", 210, 400)
 
 
 async def test_a_lock_that_is_given_back_is_free(store: Store) -> None:
-    await store.lock("sweep", "a", 100, 200)
-    await store.unlock("sweep", "a")
-    assert await store.lock("sweep", "b", 110, 300)
+    await store.locks.acquire("sweep", "a", 100, 200)
+    await store.locks.release("sweep", "a")
+    assert await store.locks.acquire("sweep", "b", 110, 300)
 
 
-async def test_nobody_gives_back_the_lock_of_another(store: Store) -> None:
-    await store.lock("sweep", "a", 100, 200)
-    await store.unlock("sweep", "b")
-    await store.unlock("nothing", "b")
-    assert not await store.lock("sweep", "b", 110, 300)
+async def test_an_instance_cannot_release_the_lock_of_another(store: Store) -> None:
+    await store.locks.acquire("sweep", "a", 100, 200)
+    await store.locks.release("sweep", "b")
+    await store.locks.release("nothing", "b")
+    assert not await store.locks.acquire("sweep", "b", 110, 300)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.ports.records import Claim, Lease, Rest
+from layover.ports.records import Claim, LeaseRow, Rest
 from tests.stores.conformance import ME, OTHER, claim, create, enqueue, go_on, head, ids, truth, uid
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ async def lacking(store: Store, n: int, *missing: str, at: int = 200, wake_at: i
 
 
 async def claim_with(store: Store, *types: str, now: int = 300, most: int = 10, waiting: int | None = None) -> Claims:
-    return await store.claim(
+    return await store.claims.claim(
         Claim(instance=OTHER, now=now, lease_until=9_000, most=most, types=frozenset(types), waiting=waiting),
     )
 
@@ -80,7 +80,7 @@ async def test_while_it_is_driven_it_is_kept(store: Store) -> None:
 @pytest.mark.parametrize("wake_at", [None, 650])
 async def test_a_release_says_what_is_missing(store: Store, wake_at: int | None) -> None:
     await create(store)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=1)], wake_at, ("mail",))
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=1)], wake_at, ("mail",))
     was = await head(store)
     assert (was.owner, was.wake_at, was.missing, was.missing_since) == (None, wake_at, ("mail",), wake_at)
 
@@ -88,7 +88,7 @@ async def test_a_release_says_what_is_missing(store: Store, wake_at: int | None)
 async def test_a_release_keeps_since_when_something_was_missing(store: Store) -> None:
     await lacking(store, 1, "mail")
     await claim(store, 250, n=1)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=2)], 650, ("fax",))
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=2)], 650, ("fax",))
     was = await head(store)
     assert (was.missing, was.missing_since) == (("fax",), 200)
 
@@ -96,7 +96,7 @@ async def test_a_release_keeps_since_when_something_was_missing(store: Store) ->
 async def test_a_release_without_it_clears_it(store: Store) -> None:
     await lacking(store, 1, "mail")
     await claim(store, 250, n=1)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=2)], 650)
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=2)], 650)
     was = await head(store)
     assert (was.missing, was.missing_since) == ((), None)
 
@@ -104,14 +104,14 @@ async def test_a_release_without_it_clears_it(store: Store) -> None:
 async def test_a_release_with_unread_commands_is_due_whatever_is_missing(store: Store) -> None:
     await create(store)
     await enqueue(store)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=1)], None, ("mail",))
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=1)], None, ("mail",))
     assert ids(await claim(store, 1)) == [uid(1)]
 
 
 async def test_what_is_held_back_is_due_when_it_is_said_and_for_who_has_what_is_missing(store: Store) -> None:
     await create(store)
     await enqueue(store)
-    await store.release(ME, [Lease(execution_id=uid(1), epoch=1)], 10_000, ("command:New",), held_at=250)
+    await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=1)], 10_000, ("command:New",), held_at=250)
     was = await head(store)
     assert (was.owner, was.wake_at, was.missing, was.missing_since) == (None, 10_000, ("command:New",), 250)
     assert ids(await claim_with(store, "mail")) == []
@@ -122,7 +122,7 @@ async def test_what_is_held_back_is_due_when_it_is_said_and_for_who_has_what_is_
 # Who takes it
 
 
-async def test_whoever_has_a_function_takes_it_up_at_once(store: Store) -> None:
+async def test_an_instance_with_the_function_claims_it_at_once(store: Store) -> None:
     await lacking(store, 1, "mail", "fax", wake_at=10_000)
     assert ids(await claim_with(store)) == []
     assert ids(await claim_with(store, "phone")) == []
@@ -131,7 +131,7 @@ async def test_whoever_has_a_function_takes_it_up_at_once(store: Store) -> None:
     assert (await head(store)).owner == OTHER
 
 
-async def test_what_somebody_drives_is_left_to_him(store: Store) -> None:
+async def test_an_owned_execution_is_left_to_its_owner(store: Store) -> None:
     await lacking(store, 1, "mail")
     assert ids(await claim_with(store, "mail")) == [uid(1)]
     assert ids(await claim_with(store, "mail")) == []
@@ -175,7 +175,7 @@ async def test_a_claim_by_id_takes_nothing_else(store: Store) -> None:
     await lacking(store, 1, "mail")
     await lacking(store, 2, "mail")
     wish = Claim(instance=ME, now=300, lease_until=9_000, execution_id=uid(2), types=frozenset({"mail"}))
-    assert ids(await store.claim(wish)) == [uid(2)]
+    assert ids(await store.claims.claim(wish)) == [uid(2)]
 
 
 async def test_names_of_types_are_kept_as_they_are(store: Store) -> None:

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from layover.ports.errors import StoreError
-from layover.ports.records import Closed, Outbox, Rest, Token, Wait
+from layover.ports.records import ClosedExecution, Outbox, Rest, Token, Wait
 from tests.stores.conformance import (
     claim,
     commit,
@@ -38,7 +38,7 @@ async def sending(store: Store, *messages: Message) -> None:
 async def code_of(store: Store, *appends: Append) -> str:
     before = await truth(store)
     with pytest.raises(StoreError) as refused:
-        await store.commit(appends)
+        await store.appends.commit(appends)
     assert await truth(store) == before
     return refused.value.code
 
@@ -49,36 +49,36 @@ async def code_of(store: Store, *appends: Append) -> str:
 async def test_messages_are_written_with_the_append(store: Store) -> None:
     first, second = message(1), replace(message(2, destination=uid(9)), kind="Stop", body=b'{"a":1}', due_at=7)
     await sending(store, second, first)
-    assert await store.outgoing(uid(1)) == [first, second]
-    assert await store.outbox(500, 10) == Outbox(due=(second, first))
+    assert await store.outbox.list_undelivered(uid(1)) == [first, second]
+    assert await store.outbox.read_due(500, 10) == Outbox(due=(second, first))
 
 
 async def test_messages_are_written_with_the_creation(store: Store) -> None:
-    await store.save_version("order", "h1", b"{}", 50)
+    await store.definitions.save("order", "h1", b"{}", 50)
     await commit(store, replace(creation(), messages=(message(),)))
-    assert await store.outgoing(uid(1)) == [message()]
+    assert await store.outbox.list_undelivered(uid(1)) == [message()]
 
 
 async def test_an_append_that_does_not_pass_sends_nothing(store: Store) -> None:
     await create(store)
     append = replace(step(), epoch=7, messages=(message(),), tokens=(Token(hash=b"h", point="p"),))
     assert (await commit(store, append)).verdict == "fenced"
-    assert await store.outbox(10**6, 10) == Outbox()
-    assert await store.token(b"h") is None
+    assert await store.outbox.read_due(10**6, 10) == Outbox()
+    assert await store.queries.find_token(b"h") is None
 
 
 async def test_an_append_that_is_decided_again_sends_what_was_decided(store: Store) -> None:
     was = await create(store)
     append = following(was, commands_seen=-1, messages=(message(1),))
-    outcome = await store.commit_informed(append, lambda _: following(was, messages=(message(2),)))
+    outcome = await store.appends.commit_informed(append, lambda _: following(was, messages=(message(2),)))
     assert outcome.verdict == "passed"
-    assert await store.outgoing(uid(1)) == [message(2)]
+    assert await store.outbox.list_undelivered(uid(1)) == [message(2)]
 
 
 async def test_number_and_destination_together_tell_messages_apart(store: Store) -> None:
     messages = [message(1, destination="a"), message(1, destination="b"), message(2, destination="a")]
     await sending(store, *messages)
-    assert await store.outgoing(uid(1)) == messages
+    assert await store.outbox.list_undelivered(uid(1)) == messages
 
 
 async def test_a_message_that_is_there_is_an_error(store: Store) -> None:
@@ -95,9 +95,9 @@ async def test_a_message_twice_in_an_append_is_an_error_and_nothing_of_the_commi
 
 async def test_a_message_can_be_written_again_after_it_has_arrived(store: Store) -> None:
     await sending(store, message())
-    await store.sent([message()])
+    await store.outbox.delete_delivered([message()])
     await go_on(store, messages=(message(),))
-    assert await store.outgoing(uid(1)) == [message()]
+    assert await store.outbox.list_undelivered(uid(1)) == [message()]
 
 
 async def test_an_execution_sends_in_its_own_name_only(store: Store) -> None:
@@ -112,10 +112,10 @@ async def test_an_execution_sends_in_its_own_name_only(store: Store) -> None:
 async def test_what_is_due_comes_by_its_time_and_the_rest_is_told(store: Store) -> None:
     at = {1: 300, 2: 100, 3: 701, 4: 800, 5: 700}
     await sending(store, *(message(n, destination=f"d{n}", due_at=due_at) for n, due_at in at.items()))
-    found = await store.outbox(700, 10)
+    found = await store.outbox.read_due(700, 10)
     assert [one.n for one in found.due] == [2, 1, 5]
     assert found.next_due == 701
-    assert await store.outbox(50, 10) == Outbox(next_due=100)
+    assert await store.outbox.read_due(50, 10) == Outbox(next_due=100)
 
 
 async def test_what_is_due_together_comes_by_sender_then_number_then_destination(store: Store) -> None:
@@ -123,7 +123,7 @@ async def test_what_is_due_together_comes_by_sender_then_number_then_destination
         await create(store, n)
         names = [(2, "a"), (1, "b"), (1, "a")]
         await go_on(store, n, messages=tuple(message(m, sender=n, destination=to) for m, to in names))
-    found = (await store.outbox(500, 10)).due
+    found = (await store.outbox.read_due(500, 10)).due
     expected = [(uid(n), m, to) for n in (1, 2) for m, to in [(1, "a"), (1, "b"), (2, "a")]]
     assert [(one.sender, one.n, one.destination) for one in found] == expected
 
@@ -131,66 +131,66 @@ async def test_what_is_due_together_comes_by_sender_then_number_then_destination
 @pytest.mark.parametrize(("most", "count"), [(-1, 0), (0, 0), (2, 2), (9, 5)])
 async def test_no_more_messages_are_read_than_were_asked_for(store: Store, most: int, count: int) -> None:
     await sending(store, *(message(n, destination=f"d{n}", due_at=n) for n in range(1, 6)))
-    found = await store.outbox(50, most)
+    found = await store.outbox.read_due(50, most)
     assert [one.n for one in found.due] == list(range(1, count + 1))
     assert found.next_due is None
 
 
 async def test_what_is_left_over_is_not_told_as_what_comes_next(store: Store) -> None:
     await sending(store, message(1, due_at=10), message(2, due_at=20), message(3, due_at=90))
-    assert (await store.outbox(50, 1)).next_due == 90
+    assert (await store.outbox.read_due(50, 1)).next_due == 90
 
 
 async def test_a_message_waits_for_those_before_it_to_the_same_destination(store: Store) -> None:
     early, late, other = message(2, due_at=10), message(1, due_at=90), message(3, destination="elsewhere", due_at=20)
     await sending(store, early, late, other)
-    assert await store.outbox(50, 10) == Outbox(due=(other,), next_due=90)
-    assert (await store.outbox(90, 10)).due == (other, late, early)
+    assert await store.outbox.read_due(50, 10) == Outbox(due=(other,), next_due=90)
+    assert (await store.outbox.read_due(90, 10)).due == (other, late, early)
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 4, 5])
 async def test_a_message_that_was_held_up_follows_at_once(store: Store, most: int) -> None:
     at = [(1, "a", 30), (2, "a", 10), (4, "a", 20), (3, "b", 30), (5, "b", 31)]
     await sending(store, *(message(n, destination=to, due_at=due_at) for n, to, due_at in at))
-    assert [one.n for one in (await store.outbox(50, most)).due] == [1, 2, 3, 4, 5][:most]
+    assert [one.n for one in (await store.outbox.read_due(50, most)).due] == [1, 2, 3, 4, 5][:most]
 
 
 @pytest.mark.parametrize("most", [1, 2, 3, 7, 50])
-async def test_a_crowd_that_is_held_up_hides_nobody(store: Store, most: int) -> None:
+async def test_many_blocked_messages_do_not_hide_others(store: Store, most: int) -> None:
     late = [message(1, destination=to, due_at=900) for to in "abc"]
     crowd = [message(n, destination="abc"[n % 3], due_at=1 + n) for n in range(2, 40)]
     due = [message(n, destination=f"d{n}", due_at=100 + n) for n in range(41, 46)]
     await sending(store, *late, *crowd, *due)
-    assert await store.outbox(500, most) == Outbox(due=tuple(due[:most]), next_due=900)
-    found = (await store.outbox(900, most)).due
+    assert await store.outbox.read_due(500, most) == Outbox(due=tuple(due[:most]), next_due=900)
+    found = (await store.outbox.read_due(900, most)).due
     assert found == (*due, *sorted((*late, *crowd), key=lambda one: (one.n, one.destination)))[:most]
 
 
-async def test_messages_of_other_senders_hold_nobody_up(store: Store) -> None:
+async def test_messages_of_other_senders_block_no_message(store: Store) -> None:
     await sending(store, message(1, due_at=90))
     await create(store, 2)
     await go_on(store, 2, messages=(message(2, sender=2, due_at=10),))
-    assert [one.sender for one in (await store.outbox(50, 10)).due] == [uid(2)]
+    assert [one.sender for one in (await store.outbox.read_due(50, 10)).due] == [uid(2)]
 
 
 async def test_the_messages_of_one_execution_are_read_in_the_order_of_their_numbers(store: Store) -> None:
     await sending(store, message(10, destination="a"), message(9, destination="b"), message(9, destination="a"))
     await create(store, 2)
     await go_on(store, 2, messages=(message(1, sender=2),))
-    found = await store.outgoing(uid(1))
+    found = await store.outbox.list_undelivered(uid(1))
     assert [(one.n, one.destination) for one in found] == [(9, "a"), (9, "b"), (10, "a")]
-    assert await store.outgoing(uid(7)) == []
+    assert await store.outbox.list_undelivered(uid(7)) == []
 
 
 async def test_the_outbox_tells_since_when_a_signal_waits_to_be_dispatched(store: Store) -> None:
-    assert (await store.outbox(500, 10)).undispatched_since is None
+    assert (await store.outbox.read_due(500, 10)).undispatched_since is None
     for id_, at in (("a", 80), ("b", 60), ("c", 70)):
-        await store.keep_signal(signal(id_, at=at))
-    assert await store.outbox(50, 10) == Outbox(undispatched_since=60)
-    await store.dispatched(["b"])
-    assert (await store.outbox(500, 0)).undispatched_since == 70
-    await store.dispatched(["a", "c"])
-    assert await store.outbox(500, 10) == Outbox()
+        await store.signals.add(signal(id_, at=at))
+    assert await store.outbox.read_due(50, 10) == Outbox(undispatched_since=60)
+    await store.signals.mark_dispatched(["b"])
+    assert (await store.outbox.read_due(500, 0)).undispatched_since == 70
+    await store.signals.mark_dispatched(["a", "c"])
+    assert await store.outbox.read_due(500, 10) == Outbox()
 
 
 # Delivering
@@ -198,45 +198,45 @@ async def test_the_outbox_tells_since_when_a_signal_waits_to_be_dispatched(store
 
 async def test_what_has_arrived_is_forgotten(store: Store) -> None:
     await sending(store, message(1), message(2), message(3))
-    await store.sent([message(1), message(3)])
-    assert await store.outgoing(uid(1)) == [message(2)]
-    assert await store.outbox(500, 10) == Outbox(due=(message(2),))
+    await store.outbox.delete_delivered([message(1), message(3)])
+    assert await store.outbox.list_undelivered(uid(1)) == [message(2)]
+    assert await store.outbox.read_due(500, 10) == Outbox(due=(message(2),))
 
 
 async def test_what_is_not_there_cannot_arrive(store: Store) -> None:
     await sending(store, message(1))
     before = await truth(store)
-    await store.sent([message(2), message(1, destination="elsewhere"), message(1, sender=7)])
-    await store.sent([])
+    await store.outbox.delete_delivered([message(2), message(1, destination="elsewhere"), message(1, sender=7)])
+    await store.outbox.delete_delivered([])
     assert await truth(store) == before
 
 
 async def test_a_message_is_postponed_and_stays_as_it_is(store: Store) -> None:
     await sending(store, message(1), message(2, destination="elsewhere"))
-    await store.postpone(replace(message(1), kind="another", body=b"", due_at=1), 900)
-    assert await store.outgoing(uid(1)) == [message(1, due_at=900), message(2, destination="elsewhere")]
-    assert await store.outbox(500, 10) == Outbox(due=(message(2, destination="elsewhere"),), next_due=900)
+    await store.outbox.postpone(replace(message(1), kind="another", body=b"", due_at=1), 900)
+    assert await store.outbox.list_undelivered(uid(1)) == [message(1, due_at=900), message(2, destination="elsewhere")]
+    assert await store.outbox.read_due(500, 10) == Outbox(due=(message(2, destination="elsewhere"),), next_due=900)
 
 
 async def test_a_message_that_is_postponed_holds_up_those_after_it(store: Store) -> None:
     await sending(store, message(1), message(2))
-    await store.postpone(message(1), 900)
-    assert await store.outbox(899, 10) == Outbox(next_due=900)
-    await store.sent([message(1)])
-    assert await store.outbox(899, 10) == Outbox(due=(message(2),))
+    await store.outbox.postpone(message(1), 900)
+    assert await store.outbox.read_due(899, 10) == Outbox(next_due=900)
+    await store.outbox.delete_delivered([message(1)])
+    assert await store.outbox.read_due(899, 10) == Outbox(due=(message(2),))
 
 
 async def test_what_is_not_there_cannot_be_postponed(store: Store) -> None:
     await sending(store, message(1))
     before = await truth(store)
-    await store.postpone(message(2), 900)
+    await store.outbox.postpone(message(2), 900)
     assert await truth(store) == before
 
 
 async def test_messages_outlive_their_execution(store: Store) -> None:
     await create(store)
-    await go_on(store, status="completed", closed=Closed(), rest=Rest(), messages=(message(),))
-    assert (await store.outbox(500, 10)).due == (message(),)
+    await go_on(store, status="completed", closed=ClosedExecution(), rest=Rest(), messages=(message(),))
+    assert (await store.outbox.read_due(500, 10)).due == (message(),)
 
 
 # Tokens
@@ -245,9 +245,9 @@ async def test_messages_outlive_their_execution(store: Store) -> None:
 async def test_a_token_leads_to_its_point(store: Store) -> None:
     await create(store)
     await go_on(store, points=(opened("p"),), tokens=(Token(hash=b"one", point="p"), Token(hash=b"two", point="q")))
-    assert await store.token(b"one") == Wait(execution_id=uid(1), point="p")
-    assert await store.token(b"two") == Wait(execution_id=uid(1), point="q")
-    assert await store.token(b"three") is None
+    assert await store.queries.find_token(b"one") == Wait(execution_id=uid(1), point="p")
+    assert await store.queries.find_token(b"two") == Wait(execution_id=uid(1), point="q")
+    assert await store.queries.find_token(b"three") is None
 
 
 async def test_a_token_is_given_out_once(store: Store) -> None:
@@ -258,7 +258,7 @@ async def test_a_token_is_given_out_once(store: Store) -> None:
     assert await code_of(store, *(replace(step(n), tokens=(token,)) for n in (1, 2))) == "token_exists"
     await go_on(store, tokens=(token,))
     assert await code_of(store, replace(step(2), tokens=(replace(token, point="q"),))) == "token_exists"
-    assert await store.token(b"one") == Wait(execution_id=uid(1), point="p")
+    assert await store.queries.find_token(b"one") == Wait(execution_id=uid(1), point="p")
 
 
 async def test_messages_are_none_of_a_claim(store: Store) -> None:

@@ -1,4 +1,4 @@
-"""What two instances do at the same moment to keys, replies, standings and the audit, on one PostgreSQL."""
+"""What two instances do at the same moment to keys, replies, workflow_statuses and the audit, on one PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.ports.access import AuditFilter, Reply, Standing
+from layover.ports.access import AuditFilter, IdempotentReply, WorkflowStatus
 from layover.ports.records import Enqueue, Reserved
 from layover.stores.postgres.statements import in_schema
 from tests.conftest import FACTOR
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from typing import TypeAlias
 
-    from layover.ports.records import AuditEntry
+    from layover.ports.records import AuditRow
     from layover.stores.postgres import PostgresStore
 
-    Work: TypeAlias = Callable[[PostgresStore, list[int], list[AuditEntry]], Awaitable[None]]
+    Work: TypeAlias = Callable[[PostgresStore, list[int], list[AuditRow]], Awaitable[None]]
 
 TRIALS = 100 * FACTOR
-NOTE = Reply(scope="ann", key="k", fingerprint=b"same", until=100)
+NOTE = IdempotentReply(scope="ann", key="k", fingerprint=b"same", until=100)
 ANSWER = replace(NOTE, status=200, body=b"{}", until=100)
 
 Two = tuple["PostgresStore", "PostgresStore"]
@@ -64,7 +64,7 @@ async def doing(store: PostgresStore, statement: str) -> AsyncIterator[None]:
 
 
 async def acts(store: PostgresStore) -> list[int]:
-    return sorted(int(one.id[:8], 16) for one in await store.audit(AuditFilter(limit=10_000)))
+    return sorted(int(one.id[:8], 16) for one in await store.audit.list_entries(AuditFilter(limit=10_000)))
 
 
 # Replies
@@ -74,42 +74,44 @@ async def test_of_two_with_the_same_request_one_works_at_it(two: Two) -> None:
     mine, others = two
     for n in range(TRIALS):
         note = replace(NOTE, key=f"k{n}")
-        told = await race(mine.begin_reply(note, 0), others.begin_reply(note, 0), n)
+        told = await race(mine.idempotency.begin(note, 0), others.idempotency.begin(note, 0), n)
         assert sorted(told, key=lambda one: one is not None) == [None, note]
 
 
 @pytest.mark.parametrize("left", [NOTE, ANSWER])
-async def test_of_two_that_find_what_is_over_one_takes_its_place(two: Two, left: Reply) -> None:
+async def test_of_two_that_find_what_is_over_one_takes_its_place(two: Two, left: IdempotentReply) -> None:
     """Whoever is second finds a note of now: not the answer that is no longer kept, which it may have seen before."""
     mine, others = two
     for n in range(TRIALS):
-        await mine.end_reply(replace(left, key=f"k{n}", status=left.status or 0))
+        await mine.idempotency.finish(replace(left, key=f"k{n}", status=left.status or 0))
         note = replace(NOTE, key=f"k{n}", until=300)
-        told = await race(mine.begin_reply(note, 200), others.begin_reply(note, 200), n)
+        told = await race(mine.idempotency.begin(note, 200), others.idempotency.begin(note, 200), n)
         assert sorted(told, key=lambda one: one is not None) == [None, note]
 
 
 @pytest.mark.parametrize("left", [None, ANSWER])
-async def test_whoever_had_to_wait_is_told_what_was_written_meanwhile(two: Two, left: Reply | None) -> None:
+async def test_a_writer_that_had_to_wait_sees_what_was_written_meanwhile(
+    two: Two, left: IdempotentReply | None
+) -> None:
     """Both have looked before either can write."""
     mine, others = two
     if left is not None:
-        await mine.end_reply(left)
+        await mine.idempotency.finish(left)
     note = replace(NOTE, until=300)
     async with doing(mine, _HOLDING_A_REPLY):
-        calls = [asyncio.ensure_future(store.begin_reply(note, 200)) for store in two]
+        calls = [asyncio.ensure_future(store.idempotency.begin(note, 200)) for store in two]
         await waiting(mine, 2)
     assert sorted(await asyncio.gather(*calls), key=lambda one: one is not None) == [None, note]
-    assert await others.begin_reply(note, 200) == note
+    assert await others.idempotency.begin(note, 200) == note
 
 
 async def test_a_request_that_is_dropped_while_another_asks_leaves_one_or_none_working(two: Two) -> None:
     mine, others = two
     for n in range(TRIALS):
         note = replace(NOTE, key=f"k{n}")
-        await mine.begin_reply(note, 0)
-        _, told = await race(mine.drop_reply(note.scope, note.key), others.begin_reply(note, 0), n)
-        assert await mine.begin_reply(note, 0) == (note if told is None else None)
+        await mine.idempotency.begin(note, 0)
+        _, told = await race(mine.idempotency.abandon(note.scope, note.key), others.idempotency.begin(note, 0), n)
+        assert await mine.idempotency.begin(note, 0) == (note if told is None else None)
 
 
 # Keys
@@ -120,16 +122,18 @@ async def test_a_key_is_replaced_by_one_and_ended_by_one(two: Two) -> None:
     for n in range(TRIALS):
         names = [f"{letter}{n}" for letter in "abc"]
         old, one, other = (replace(key(), id=name, hash=name.encode()) for name in names)
-        await mine.add_key(old, entry(4 * n))
+        await mine.api_keys.add(old, entry(4 * n))
         replaced = await race(
-            mine.replace_key(old.id, one, 90, entry(4 * n + 1)),
-            others.replace_key(old.id, other, 90, entry(4 * n + 2)),
+            mine.api_keys.replace(old.id, one, 90, entry(4 * n + 1)),
+            others.api_keys.replace(old.id, other, 90, entry(4 * n + 2)),
             n,
         )
         assert sorted(replaced) == [False, True]
         won = 1 if replaced[0] else 2
         ended = await race(
-            mine.end_key(old.id, 50, entry(4 * n + 3)), others.end_key(old.id, 50, entry(4 * n + 3, at=601)), n
+            mine.api_keys.end(old.id, 50, entry(4 * n + 3)),
+            others.api_keys.end(old.id, 50, entry(4 * n + 3, at=601)),
+            n,
         )
         assert sorted(ended) == [False, True]
         assert [found for found in await acts(mine) if found >= 4 * n] == [4 * n, 4 * n + won, 4 * n + 3]
@@ -140,21 +144,23 @@ async def test_a_key_is_replaced_by_one_and_ended_by_one(two: Two) -> None:
 
 async def test_what_is_sent_or_said_by_two_is_one_act(two: Two) -> None:
     mine, others = two
-    await mine.commit([replace(creation(n), points=(opened(f"p{n}"),)) for n in range(TRIALS)])
+    await mine.appends.commit([replace(creation(n), points=(opened(f"p{n}"),)) for n in range(TRIALS)])
     for n in range(TRIALS):
         first, second = entry(10 * n), entry(10 * n + 1)
-        await race(mine.keep_signal(signal(f"s{n}"), first), others.keep_signal(signal(f"s{n}"), second), n)
+        await race(mine.signals.add(signal(f"s{n}"), first), others.signals.add(signal(f"s{n}"), second), n)
         sent = Enqueue(execution_id=uid(n), kind="Pause", body=b"{}", source="k")
         third, fourth = (replace(sent, audit=entry(10 * n + more)) for more in (2, 3))
-        await race(mine.enqueue([third], 1), others.enqueue([fourth], 1), n)
+        await race(mine.commands.enqueue([third], 1), others.commands.enqueue([fourth], 1), n)
         said = approval(f"p{n}")
         given = await race(
-            mine.answer(said, "a", 1, audit=entry(10 * n + 4)), others.answer(said, "a", 1, audit=entry(10 * n + 5)), n
+            mine.answers.reserve(said, "a", 1, audit=entry(10 * n + 4)),
+            others.answers.reserve(said, "a", 1, audit=entry(10 * n + 5)),
+            n,
         )
         assert all(isinstance(one, Reserved) for one in given)
         saved = await race(
-            mine.save_version("order", f"v{n}", b"{}", 1, entry(10 * n + 6)),
-            others.save_version("order", f"v{n}", b"{}", 1, entry(10 * n + 7)),
+            mine.definitions.save("order", f"v{n}", b"{}", 1, entry(10 * n + 6)),
+            others.definitions.save("order", f"v{n}", b"{}", 1, entry(10 * n + 7)),
             n,
         )
         assert saved[0] == saved[1]
@@ -164,7 +170,7 @@ async def test_what_is_sent_or_said_by_two_is_one_act(two: Two) -> None:
 
 async def test_who_may_append_writes_the_entry(two: Two) -> None:
     mine, others = two
-    await mine.commit([creation(n) for n in range(TRIALS)])
+    await mine.appends.commit([creation(n) for n in range(TRIALS)])
     for n in range(TRIALS):
         appends = [replace(step(n), audit=entry(2 * n + more)) for more in (0, 1)]
         outcomes = await race(commit(mine, appends[0]), commit(others, appends[1]), n)
@@ -176,33 +182,33 @@ async def test_who_may_append_writes_the_entry(two: Two) -> None:
 async def test_a_workflow_that_is_saved_while_it_is_deleted_is_one_or_the_other(two: Two) -> None:
     mine, others = two
     for n in range(TRIALS):
-        deleted = Standing(workflow="order", state="deleted", changed_at=n)
-        await mine.set_standing(deleted)
-        await race(mine.save_version("order", f"v{n}", b"{}", n), others.set_standing(deleted), n)
-        (found,) = await mine.standings(["order"])
-        assert found in (deleted, Standing(workflow="order", state="active", changed_at=n))
-        assert (await mine.versions("order"))[-1].hash == f"v{n}"
+        deleted = WorkflowStatus(workflow="order", state="deleted", changed_at=n)
+        await mine.workflow_status.set_status(deleted)
+        await race(mine.definitions.save("order", f"v{n}", b"{}", n), others.workflow_status.set_status(deleted), n)
+        (found,) = await mine.workflow_status.list_statuses(["order"])
+        assert found in (deleted, WorkflowStatus(workflow="order", state="active", changed_at=n))
+        assert (await mine.definitions.list_versions("order"))[-1].hash == f"v{n}"
 
 
-async def _append(store: PostgresStore, ns: list[int], entries: list[AuditEntry]) -> None:
-    await store.commit([replace(step(n), audit=one) for n, one in zip(ns, entries, strict=True)])
+async def _append(store: PostgresStore, ns: list[int], entries: list[AuditRow]) -> None:
+    await store.appends.commit([replace(step(n), audit=one) for n, one in zip(ns, entries, strict=True)])
 
 
-async def _enqueue(store: PostgresStore, ns: list[int], entries: list[AuditEntry]) -> None:
+async def _enqueue(store: PostgresStore, ns: list[int], entries: list[AuditRow]) -> None:
     sent = [Enqueue(execution_id=uid(n), kind="K", body=b"", audit=one) for n, one in zip(ns, entries, strict=True)]
-    await store.enqueue(sent, 1)
+    await store.commands.enqueue(sent, 1)
 
 
-async def _answer(store: PostgresStore, ns: list[int], entries: list[AuditEntry]) -> None:
+async def _answer(store: PostgresStore, ns: list[int], entries: list[AuditRow]) -> None:
     said = zip(ns, entries, strict=True)
-    await asyncio.gather(*(store.answer(approval(f"p{n}"), "a", 1, audit=one) for n, one in said))
+    await asyncio.gather(*(store.answers.reserve(approval(f"p{n}"), "a", 1, audit=one) for n, one in said))
 
 
 @pytest.mark.parametrize("work", [_append, _enqueue, _answer])
 async def test_acts_of_several_parts_that_meet_do_not_wait_for_each_other(two: Two, work: Work) -> None:
     """Two groups write parts of the same three acts, in different orders; both come to the second one, and wait."""
     mine, others = two
-    await mine.commit([replace(creation(n), points=(opened(f"p{n}"),)) for n in range(1, 7)])
+    await mine.appends.commit([replace(creation(n), points=(opened(f"p{n}"),)) for n in range(1, 7)])
     entries = [entry(n) for n in (1, 2, 3)]
     async with doing(mine, _WRITING_AN_ENTRY.format(entry(2).id, entry(2).at)):
         works = [

@@ -10,12 +10,12 @@ from urllib.parse import urlsplit
 import pytest
 
 from layover.bootstrap import UnknownDatabase, open_store
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 from layover.ports.errors import StoreUnusable
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import Address, MalformedAddress, read_address
 from layover.stores.postgres.connections import check_version, connect
-from layover.stores.postgres.database import Database
+from layover.stores.postgres.database import PostgresSchema
 from tests.servers.postgres import postgres_address, run
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def test_an_address_that_says_nothing_sensible_is_refused_without_telling_its_pa
 
 
 @pytest.mark.parametrize("option", ["sslmode=perhaps", "no_such_setting=1", "work_mem=much"])
-async def test_an_option_that_nobody_knows_is_told_as_a_fault_of_the_address(option: str) -> None:
+async def test_an_unknown_option_is_a_fault_of_the_address(option: str) -> None:
     server = postgres_address()
     with pytest.raises(MalformedAddress, match=re.escape(read_address(server).shown)):
         await connect(read_address(f"{server}{'&' if '?' in server else '?'}{option}"))
 
 
 async def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
-    db = Database(read_address("postgresql://me:s3cret@127.0.0.1:1/app"))
+    db = PostgresSchema(read_address("postgresql://me:s3cret@127.0.0.1:1/app"))
     with pytest.raises(LayoverError) as refused:
         await db.fetchval("server_time")
     assert (refused.value.code, "s3cret" in refused.value.message) == ("unreachable", False)

@@ -117,7 +117,7 @@ async def test_a_connection_cut_while_it_learns_a_statement_writes_nothing(line:
     await prepare_group(line.straight, after)
     line.proxy.cut_reply_to(b"pause_points", after)
     with pytest.raises(StoreUnavailable):
-        await line.shaky.commit(group(after))
+        await line.shaky.appends.commit(group(after))
     await line.proxy.quiet()
     assert not await group_is_done(line.straight, after)
     await repeat_group(line.shaky, after, done=False)
@@ -128,7 +128,7 @@ async def test_a_transaction_is_over_when_the_reply_to_its_commit_is_lost(line: 
     await prepare_informed(line.straight, 1)
     line.proxy.cut_reply_to(b"COMMIT;", after)
     with pytest.raises(StoreUnavailable):
-        await line.shaky.commit_informed(step(1), informed(1))
+        await line.shaky.appends.commit_informed(step(1), informed(1))
     await line.proxy.quiet()
     assert await informed_is_done(line.straight, 1)
 
@@ -159,7 +159,7 @@ async def test_the_committer_finds_out_what_became_of_appends_wherever_the_line_
         begun, *others = await Told(committer, group(n)).verdicts()
         assert others == ["passed", "passed"]
         if begun == "unknown":  # who begins one is told that it failed, and it has
-            assert await line.straight.get(uid(10 * n)) is None
+            assert await line.straight.queries.find_execution(uid(10 * n)) is None
             assert await Told(committer, group(n)[:1]).verdicts() == ["passed"]
         else:
             assert begun == "passed"
@@ -172,7 +172,7 @@ async def test_the_committer_finds_out_what_became_of_appends_wherever_the_line_
 async def test_an_append_that_lands_after_it_was_missed_has_landed(line: ProxiedStore) -> None:
     """A server goes on with a statement whose client is gone: who looks at once does not see it yet."""
     committer = Committer(line.shaky, Metrics())
-    await line.straight.commit([creation(1), creation(2)])
+    await line.straight.appends.commit([creation(1), creation(2)])
     async with locked(line.address, 1):
         told = Told(committer, [step(1), replace(step(2), rest=Rest(wake_at=800))])
         await until_waiting(line.address, 1)
@@ -180,5 +180,5 @@ async def test_an_append_that_lands_after_it_was_missed_has_landed(line: Proxied
         await until_waiting(line.address, 2)  # it was sent again
     assert await told.verdicts() == ["passed", "passed"]
     for n in (1, 2):
-        assert [entry.count for entry in await line.straight.history(uid(n), 0, 10)] == [2, 1]
+        assert [entry.count for entry in await line.straight.queries.read_history(uid(n), 0, 10)] == [2, 1]
     await committer.stop()

@@ -17,12 +17,12 @@ import pytest
 from msgspec.structs import replace
 
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.records import Lease
+from layover.ports.records import LeaseRow
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres import connections as store_connections
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.connections import Connections
-from layover.stores.postgres.database import Database
+from layover.stores.postgres.database import PostgresSchema
 from tests.servers.postgres import ask, run, schema_of
 from tests.stores.conformance import ME, NEW, Clock, commit, creation, following, head, step, uid
 from tests.stores.interrupted_operations import CLAIM, DEEDS, group, group_is_done, prepare_group
@@ -75,7 +75,7 @@ class Failing:
 
     async def open(self, code: str) -> None:
         await self.store.open(ME)
-        await self.store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await self.store.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
         await run(self._address, FAILING.format(schema_of(self._address), code))
 
     async def fail(self, times: int) -> None:
@@ -133,18 +133,18 @@ async def test_what_fails_writes_nothing_says_why_and_passes_the_next_time(
 async def test_who_is_ended_to_break_a_deadlock_tries_again(line: ProxiedStore) -> None:
     for n in count(10, 10):
         store = line.straight
-        await store.commit([creation(n), creation(n + 1)])
+        await store.appends.commit([creation(n), creation(n + 1)])
         before = store.statements
         async with locked(line.address, n + 1) as other:
             await other.execute("SET LOCAL deadlock_timeout = '3s'")  # who has waited longer than this is ended
-            written = asyncio.ensure_future(store.commit([step(n), step(n + 1)]))
+            written = asyncio.ensure_future(store.appends.commit([step(n), step(n + 1)]))
             await until_waiting(line.address, 1, unless=written)
             with suppress(asyncpg.DeadlockDetectedError):  # then it was not the one that we wanted
                 await other.execute(lock_heads(line.address, n))
         assert [outcome.verdict for outcome in await written] == ["passed", "passed"]
         tries = store.statements - before
         for one in (n, n + 1):
-            assert [entry.count for entry in await store.history(uid(one), 0, 10)] == [2, 1]
+            assert [entry.count for entry in await store.queries.read_history(uid(one), 0, 10)] == [2, 1]
         if tries > 1:
             break
 
@@ -163,8 +163,8 @@ async def test_who_waits_for_too_long_gives_up_and_has_written_nothing(postgres:
 
 
 async def test_who_holds_a_lock_and_does_not_go_on_is_ended(line: ProxiedStore) -> None:
-    await line.straight.commit([creation(1)])
-    db = Database(read_address(f"{line.address}&statement_timeout=500"))
+    await line.straight.appends.commit([creation(1)])
+    db = PostgresSchema(read_address(f"{line.address}&statement_timeout=500"))
     holds, goes_on = asyncio.Event(), asyncio.Event()
 
     async def stand_still(tx: Transaction) -> None:
@@ -192,14 +192,14 @@ async def test_a_full_disk_takes_nothing_until_there_is_room() -> None:
         store = PostgresStore(await disk.database())
         await store.open(ME)
         try:
-            await store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
-            await store.commit([creation(1)])
+            await store.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
+            await store.appends.commit([creation(1)])
             await disk.fill()
             written = await _append_until_refused(store)
-            assert [entry.count for entry in await store.history(uid(1), 0, 10_000)] == [2] + [1] * written
+            assert [entry.count for entry in await store.queries.read_history(uid(1), 0, 10_000)] == [2] + [1] * written
             await disk.make_room()
             assert (await commit(store, _large(await head(store)))).verdict == "passed"
-            assert await store.faults() == []
+            assert await store.inspection.list_faults() == []
         finally:
             await store.close()
 
@@ -230,12 +230,12 @@ async def test_a_server_that_cannot_be_reached_is_not_run_over(line: ProxiedStor
     line.proxy.is_refusing = True
     line.proxy.cut()
     line.proxy.attempts = 0
-    calls = [line.shaky.get(uid(1)) for _ in range(100)]
+    calls = [line.shaky.queries.find_execution(uid(1)) for _ in range(100)]
     found = await asyncio.gather(*calls, return_exceptions=True)
     assert {type(one) for one in found} == {StoreUnavailable}
     for _ in range(100):
         with pytest.raises(StoreUnavailable) as refused:
-            await line.shaky.get(uid(1))
+            await line.shaky.queries.find_execution(uid(1))
         assert refused.value.code == "unreachable"
     assert 1 <= line.proxy.attempts <= 30  # each pause is twice as long as the last
     line.proxy.is_refusing = False
@@ -246,7 +246,7 @@ async def _passes(line: ProxiedStore) -> None:
     """Ask until there is an answer."""
     while True:
         try:
-            assert await line.shaky.get(uid(1)) is None
+            assert await line.shaky.queries.find_execution(uid(1)) is None
         except StoreUnavailable:
             await asyncio.sleep(0)
         else:
@@ -276,13 +276,13 @@ async def test_a_silent_line_is_given_up_and_replaced(postgres: Databases, monke
     monkeypatch.setattr(store_connections, "_BEYOND_STATEMENT", 0.5)
     async with line_to(postgres.address(), "&statement_timeout=1000&connections=3") as line:
         await prepare_group(line.straight, 1)
-        await asyncio.gather(*(line.shaky.get(uid(1)) for _ in range(3)))
+        await asyncio.gather(*(line.shaky.queries.find_execution(uid(1)) for _ in range(3)))
         line.proxy.stall()
-        lost = await asyncio.gather(*(line.shaky.commit(group(1)) for _ in range(3)), return_exceptions=True)
+        lost = await asyncio.gather(*(line.shaky.appends.commit(group(1)) for _ in range(3)), return_exceptions=True)
         assert [error.code for error in lost if isinstance(error, StoreUnavailable)] == ["too_slow"] * 3
         line.proxy.cut()  # what is on its way is lost
         line.proxy.go_on()
-        assert [outcome.verdict for outcome in await line.shaky.commit(group(1))] == ["passed"] * 3
+        assert [outcome.verdict for outcome in await line.shaky.appends.commit(group(1))] == ["passed"] * 3
         assert await group_is_done(line.straight, 1)
 
 
@@ -290,26 +290,26 @@ FAREWELL = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrato
 
 
 async def test_a_connection_that_was_taken_leave_of_but_is_still_open_is_given_up(line: ProxiedStore) -> None:
-    await line.straight.commit([creation(1)])
-    assert await line.shaky.get(uid(1)) is not None
+    await line.straight.appends.commit([creation(1)])
+    assert await line.shaky.queries.find_execution(uid(1)) is not None
     line.proxy.say(b"E" + (4 + len(FAREWELL)).to_bytes(4) + FAREWELL)
-    await line.straight.get(uid(1))  # meanwhile it is heard
+    await line.straight.queries.find_execution(uid(1))  # meanwhile it is heard
     with pytest.raises(StoreUnavailable) as refused:
-        await line.shaky.commit([step(1)])
+        await line.shaky.appends.commit([step(1)])
     assert refused.value.code == "unreachable"
     assert (await commit(line.shaky, step(1))).verdict == "passed"  # by another
 
 
 async def test_who_is_cancelled_leaves_a_connection_that_works(line: ProxiedStore) -> None:
-    await line.straight.commit([creation(1)])
+    await line.straight.appends.commit([creation(1)])
     async with locked(line.address, 1):
         for _ in range(20):
-            written = asyncio.ensure_future(line.shaky.commit([step(1)]))
+            written = asyncio.ensure_future(line.shaky.appends.commit([step(1)]))
             await until_waiting(line.address, 1, unless=written)
             written.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await written
-            assert await line.shaky.get(uid(2)) is None
+            assert await line.shaky.queries.find_execution(uid(2)) is None
             await until_waiting(line.address, 0)
     assert (await commit(line.shaky, step(1))).verdict == "passed"
 
@@ -334,7 +334,7 @@ async def test_a_renewal_from_beside_whose_connection_has_gone_silent_is_made_on
     line: ProxiedStore,
 ) -> None:
     assert (await commit(line.straight, creation(1))).verdict == "passed"
-    renewals, lease = line.shaky.renewals(), Lease(execution_id=uid(1), epoch=1)
+    renewals, lease = line.shaky.claims.renewals(), LeaseRow(execution_id=uid(1), epoch=1)
     assert await asyncio.to_thread(renewals.renew, ME, [lease], 5_000, 60) == []
     line.proxy.silence()
     try:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.ports.records import OpenedPoint, Rest, Token, Wish
+from layover.ports.limit_records import AdmissionRequest
+from layover.ports.records import OpenedPoint, Rest, Token
 from layover.stores.postgres import PostgresStore
 from tests.servers.postgres import run, schema_of
 from tests.stores.conformance import ME, create, enqueue, go_on, message, point, uid
@@ -41,18 +42,18 @@ async def damaged(postgres: Databases) -> AsyncIterator[Damaged]:
     await go_on(store, points=(waiting,), messages=(message(),), tokens=(Token(hash=b"h", point="p"),), snapshot=b"{}")
     await go_on(store, rest=Rest())
     await enqueue(store)
-    await store.admit(Wish(execution_id=uid(1)), 700)
+    await store.limits.admit(AdmissionRequest(execution_id=uid(1)), 700)
     yield found
     await store.close()
 
 
 async def test_what_is_whole_has_no_faults(damaged: Damaged) -> None:
-    assert await damaged.store.faults() == []
+    assert await damaged.store.inspection.list_faults() == []
 
 
 async def test_what_is_left_of_an_execution_without_a_head_is_named(damaged: Damaged) -> None:
     await damaged(f"DELETE FROM layover.heads WHERE execution_id = '{uid(1)}'")  # noqa: S608 - ours
-    found = await damaged.store.faults()
+    found = await damaged.store.inspection.list_faults()
     assert {(fault.code, fault.execution_id) for fault in found} == {("stray_rows", uid(1))}
     assert sorted(fault.message for fault in found) == sorted(
         f"It has rows in `{table}`, and none in `heads`." for table in BELONGINGS
@@ -61,13 +62,13 @@ async def test_what_is_left_of_an_execution_without_a_head_is_named(damaged: Dam
 
 async def test_a_head_without_an_execution_is_named(damaged: Damaged) -> None:
     await damaged(f"DELETE FROM layover.executions WHERE execution_id = '{uid(1)}'")  # noqa: S608 - ours
-    (fault,) = await damaged.store.faults()
+    (fault,) = await damaged.store.inspection.list_faults()
     assert (fault.code, fault.execution_id) == ("stray_rows", uid(1))
     assert fault.message == "It has rows in `heads`, and none in `executions`."
 
 
 async def test_an_execution_whose_version_is_gone_is_named(damaged: Damaged) -> None:
     await damaged(f"UPDATE layover.executions SET version_id = -1 WHERE execution_id = '{uid(2)}'")  # noqa: S608 - ours
-    (fault,) = await damaged.store.faults()
+    (fault,) = await damaged.store.inspection.list_faults()
     assert (fault.code, fault.execution_id) == ("unknown_version", uid(2))
-    assert await damaged.store.load([uid(1), uid(2)]) == [*await damaged.store.load([uid(1)]), None]
+    assert await damaged.store.queries.load([uid(1), uid(2)]) == [*await damaged.store.queries.load([uid(1)]), None]

@@ -40,8 +40,8 @@ async def store(place: str, clock: Clock) -> AsyncIterator[PostgresStore]:
 async def driven_by(store: PostgresStore, instance: str) -> None:
     """Have an execution that an instance drives for long."""
     await create(store)
-    assert (await store.commit([creation(2)]))[0].verdict == "passed"
-    taken = await store.claim(Claim(instance=instance, now=9_000, lease_until=90_000, most=1))
+    assert (await store.appends.commit([creation(2)]))[0].verdict == "passed"
+    taken = await store.claims.claim(Claim(instance=instance, now=9_000, lease_until=90_000, most=1))
     assert ids(taken) == [uid(1)]
 
 
@@ -50,7 +50,7 @@ async def test_what_a_dead_neighbour_drove_is_due_at_once(place: str, store: Pos
     dead.hold(patience=0)
     await driven_by(store, OTHER)
     os.close(dead._held or 0)  # noqa: SLF001 - as the end of its process does
-    store._local_instances._looked_at = 0  # type: ignore[union-attr]  # noqa: SLF001 - half a second later
+    store._session.local_instances._looked_at = 0  # type: ignore[union-attr]  # noqa: SLF001 - half a second later
     found = await claim(store, 10_000)
     assert uid(1) in ids(found)
 
@@ -59,7 +59,7 @@ async def test_what_a_living_neighbour_drives_stays_with_it(place: str, store: P
     living = InstanceLocks(folder_of(read_address(place)), OTHER)
     living.hold(patience=0)
     await driven_by(store, OTHER)
-    store._local_instances._looked_at = 0  # type: ignore[union-attr]  # noqa: SLF001 - as above
+    store._session.local_instances._looked_at = 0  # type: ignore[union-attr]  # noqa: SLF001 - as above
     assert uid(1) not in ids(await claim(store, 10_000))
     living.let_go()
 

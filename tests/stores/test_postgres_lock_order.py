@@ -14,7 +14,8 @@ import pytest
 from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules
-from layover.ports.records import ChangedPoint, Claim, Closed, Enqueue, Lease, Rate, Rest, Slots, Wish
+from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit, RateLimit
+from layover.ports.records import ChangedPoint, Claim, ClosedExecution, Enqueue, LeaseRow, Rest
 from tests.conftest import FACTOR
 from tests.stores.conformance import ME, OTHER, approval, creation, entry, following, message, opened, uid
 from tests.stores.racing import holding, rivals
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from typing import TypeAlias
 
-    from layover.ports.records import Append, AuditEntry, Head
+    from layover.ports.records import Append, AuditRow, Head
     from layover.ports.store import Store
     from layover.stores.postgres import PostgresStore
 
@@ -38,14 +39,14 @@ LATE = 10**6
 
 
 def _over() -> list[Append]:
-    return [replace(creation(n, rest=Rest()), status="completed", closed=Closed()) for n in OVER]
+    return [replace(creation(n, rest=Rest()), status="completed", closed=ClosedExecution()) for n in OVER]
 
 
 async def _heads(store: Store) -> list[Head]:
-    return [loaded.head for loaded in await store.load([uid(n) for n in DRIVEN]) if loaded is not None]
+    return [loaded.head for loaded in await store.queries.load([uid(n) for n in DRIVEN]) if loaded is not None]
 
 
-def _entry(turn: int, n: int) -> AuditEntry:
+def _entry(turn: int, n: int) -> AuditRow:
     """Return an entry that somebody else may write as well: an act of several parts has one for all of them."""
     return entry(100 * turn + n)
 
@@ -56,7 +57,7 @@ async def commit(store: Store, name: str, turn: int, ns: list[int]) -> None:
         await claim(store, name, 0, ns)
     heads = {head.execution_id: head for head in await _heads(store)}
     asked = {n: opened(f"p{n}", rules=ApprovalRules(need=10**6)).point for n in ns}
-    await store.commit(
+    await store.appends.commit(
         [
             following(
                 heads[uid(n)],
@@ -73,22 +74,22 @@ async def commit(store: Store, name: str, turn: int, ns: list[int]) -> None:
 async def claim(store: Store, name: str, turn: int, _ns: list[int]) -> None:
     """Claim what is due: everything, for no lease lasts. Now and then one of them only."""
     one = uid(turn % len(DRIVEN)) if turn % 2 else None
-    await store.claim(Claim(instance=name, now=LATE, lease_until=LATE - 1, most=20, execution_id=one))
+    await store.claims.claim(Claim(instance=name, now=LATE, lease_until=LATE - 1, most=20, execution_id=one))
 
 
 async def renew(store: Store, name: str, turn: int, ns: list[int]) -> None:
     await claim(store, name, 0, ns)
-    await store.renew(name, await _leases(store, name, ns), LATE - 2 - turn)
+    await store.claims.renew(name, await _leases(store, name, ns), LATE - 2 - turn)
 
 
 async def release(store: Store, name: str, turn: int, ns: list[int]) -> None:
     await claim(store, name, 0, ns)
-    await store.release(name, await _leases(store, name, ns), turn)
+    await store.claims.release(name, await _leases(store, name, ns), turn)
 
 
-async def _leases(store: Store, name: str, ns: list[int]) -> list[Lease]:
+async def _leases(store: Store, name: str, ns: list[int]) -> list[LeaseRow]:
     owned = {head.execution_id: head.epoch for head in await _heads(store) if head.owner == name}
-    return [Lease(execution_id=uid(n), epoch=owned.get(uid(n), 1)) for n in ns]
+    return [LeaseRow(execution_id=uid(n), epoch=owned.get(uid(n), 1)) for n in ns]
 
 
 async def enqueue(store: Store, _name: str, turn: int, ns: list[int]) -> None:
@@ -99,7 +100,7 @@ async def enqueue(store: Store, _name: str, turn: int, ns: list[int]) -> None:
         Enqueue(execution_id=uid(n), kind="K", body=b"{}", source=source, audit=_entry(turn, n))
         for n, source in sources
     ]
-    await store.enqueue(commands, turn)
+    await store.commands.enqueue(commands, turn)
 
 
 def _some(turn: int, ns: list[int]) -> list[int]:
@@ -110,32 +111,32 @@ def _some(turn: int, ns: list[int]) -> list[int]:
 async def answer(store: Store, name: str, turn: int, ns: list[int]) -> None:
     wish = Claim(instance=name, now=turn, lease_until=turn)
     for n in _some(turn, ns):
-        await store.answer(approval(f"p{n}", by=f"{name}{turn}"), f"{name}{turn}", turn, wish, _entry(turn, n))
+        await store.answers.reserve(approval(f"p{n}", by=f"{name}{turn}"), f"{name}{turn}", turn, wish, _entry(turn, n))
 
 
 async def sent(store: Store, _name: str, _turn: int, ns: list[int]) -> None:
-    due = (await store.outbox(LATE, 100)).due
-    await store.sent(due if ns[0] else tuple(reversed(due)))
+    due = (await store.outbox.read_due(LATE, 100)).due
+    await store.outbox.delete_delivered(due if ns[0] else tuple(reversed(due)))
 
 
 async def purge(store: Store, _name: str, _turn: int, ns: list[int]) -> None:
     """Purge what is over, and begin it again; what is open stays."""
     over = _over()
-    await store.purge([*(uid(n) for n in ns), *(append.execution_id for append in over)])
-    await store.commit(over if ns[0] else over[::-1])
+    await store.retention.purge([*(uid(n) for n in ns), *(append.execution_id for append in over)])
+    await store.appends.commit(over if ns[0] else over[::-1])
 
 
 async def admit(store: Store, _name: str, turn: int, ns: list[int]) -> None:
     for n in _some(turn, ns):
-        slots = Slots(name=f"s{n % 2}", limit=1, on_conflict="cancel_running" if n == 3 else "queue")
-        rate = Rate(name=f"r{n % 3}", limit=10**6, per_ms=1)
-        await store.admit(Wish(execution_id=uid(n), slots=slots, rate=rate), turn)
+        slots = ConcurrencyLimit(name=f"s{n % 2}", limit=1, on_conflict="cancel_running" if n == 3 else "queue")
+        rate = RateLimit(name=f"r{n % 3}", limit=10**6, per_ms=1)
+        await store.limits.admit(AdmissionRequest(execution_id=uid(n), slots=slots, rate=rate), turn)
 
 
 async def free(store: Store, _name: str, turn: int, ns: list[int]) -> None:
     for n in _some(turn, ns):
-        await store.free(uid(n), turn)
-    await store.forget_rates(turn)
+        await store.limits.release_slot(uid(n), turn)
+    await store.limits.delete_unused_rates(turn)
 
 
 WORKS: tuple[Work, ...] = (commit, claim, renew, release, enqueue, answer, sent, purge, admit, free)
@@ -152,9 +153,9 @@ async def two() -> AsyncIterator[tuple[PostgresStore, PostgresStore]]:
         driven = [
             replace(creation(n), owner=OTHER if n % 2 else ME, points=(opened(f"p{n}", rules=rules),)) for n in DRIVEN
         ]
-        await mine.commit([*driven, *_over()])
+        await mine.appends.commit([*driven, *_over()])
         yield mine, others
-        assert await mine.faults() == []
+        assert await mine.inspection.list_faults() == []
 
 
 async def test_no_two_things_that_wait_hold_what_the_other_needs(two: tuple[PostgresStore, PostgresStore]) -> None:

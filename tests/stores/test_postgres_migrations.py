@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
-from layover.ports.records import PausedFilter
-from layover.stores.migrations import Migration
+from layover.ports.view_records import PausedFilter
+from layover.stores.migrations import MigrationFile
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.address import Address, read_address
-from layover.stores.postgres.database import Database
+from layover.stores.postgres.database import PostgresSchema
 from layover.stores.postgres.migration_lock import migration_lock_key
-from layover.stores.postgres.migrations import check, migrate, migrations, taken
+from layover.stores.postgres.migrations import applied_migrations, check, migrate, migrations
 from tests.servers.postgres import connect, fresh_schema
 from tests.stores.conformance import ME, approval, claim, create, go_on, head, opened, truth, uid
 from tests.stores.listed import begin_all, lists
@@ -38,8 +38,8 @@ DROP TABLE layover.colours;
 ALTER TABLE layover.events DROP COLUMN colour;
 ALTER TABLE layover.heads DROP COLUMN colour;
 """
-COMPATIBLE = [*KNOWN, Migration(NEWEST + 1, "colours", WIDER, NARROWER)]
-INCOMPATIBLE = [*COMPATIBLE, Migration(NEWEST + 2, "no_locks", "DROP TABLE layover.locks", "SELECT 1")]
+COMPATIBLE = [*KNOWN, MigrationFile(NEWEST + 1, "colours", WIDER, NARROWER)]
+INCOMPATIBLE = [*COMPATIBLE, MigrationFile(NEWEST + 2, "no_locks", "DROP TABLE layover.locks", "SELECT 1")]
 
 COLUMNS = """
 SELECT c.relname, c.relkind::text, c.reloptions, a.attname, a.attnotnull, format_type(a.atttypid, a.atttypmod),
@@ -84,15 +84,15 @@ async def place() -> AsyncIterator[Place]:
 
 
 @asynccontextmanager
-async def database(address: Address) -> AsyncIterator[Database]:
-    db = Database(address)
+async def database(address: Address) -> AsyncIterator[PostgresSchema]:
+    db = PostgresSchema(address)
     try:
         yield db
     finally:
         await db.close()
 
 
-async def checked(address: Address, known: Sequence[Migration] | None = None) -> None:
+async def checked(address: Address, known: Sequence[MigrationFile] | None = None) -> None:
     async with database(address) as db:
         await check(db, known)
 
@@ -110,14 +110,14 @@ async def test_a_schema_that_is_not_there_takes_every_step_once(place: Place) ->
     assert await migrate(place.address, 78) == []
     await checked(place.address)
     async with database(place.address) as db:
-        had = await taken(db)
+        had = await applied_migrations(db)
     assert had is not None
     assert had.checksums == {step.number: step.checksum for step in KNOWN}
     rows = await place.beside.fetch(f"SELECT DISTINCT taken_at FROM {place.address.schema}.migrations")  # noqa: S608
     assert [tuple(row) for row in rows] == [(77,)]
 
 
-async def test_whoever_only_looks_makes_nothing(place: Place) -> None:
+async def test_a_check_creates_nothing(place: Place) -> None:
     store = PostgresStore(place.text)
     assert await code(store.open_to_read()) == "missing"
     assert not await place.beside.fetchval("SELECT count(*) FROM pg_namespace WHERE nspname = $1", place.address.schema)
@@ -165,7 +165,7 @@ async def test_a_schema_that_has_not_taken_every_step_is_old(place: Place) -> No
 async def test_a_step_that_fails_leaves_the_schema_as_it_was(place: Place) -> None:
     await migrate(place.address, 1)
     before = await place.catalog()
-    failing = [*COMPATIBLE, Migration(NEWEST + 2, "wrong", "CREATE TABLE layover.fine (x int); SELECT 1 / 0", "")]
+    failing = [*COMPATIBLE, MigrationFile(NEWEST + 2, "wrong", "CREATE TABLE layover.fine (x int); SELECT 1 / 0", "")]
     await code(migrate(place.address, 1, None, failing))
     assert await place.catalog() == before
     await checked(place.address)
@@ -179,7 +179,7 @@ async def test_a_step_that_reads_differently_is_refused(place: Place) -> None:
 
 
 @pytest.mark.parametrize("theirs", ["theirs (a int)", "migrations (version text)"])
-async def test_a_schema_with_tables_of_somebody_else_is_refused_and_not_touched(place: Place, theirs: str) -> None:
+async def test_a_schema_with_foreign_tables_is_refused_and_not_touched(place: Place, theirs: str) -> None:
     schema = place.address.schema
     await place.run(f"CREATE SCHEMA {schema}; CREATE TABLE {schema}.{theirs}")
     before = await place.beside.fetch(COLUMNS, schema)
@@ -215,7 +215,7 @@ async def test_a_pooler_may_be_in_between(place: Place) -> None:
     assert await migrate(pooled, 1, 0) == list(reversed(range(1, NEWEST + 1)))
 
 
-async def test_when_there_is_nothing_to_do_nobody_is_waited_for(place: Place) -> None:
+async def test_a_migration_with_nothing_to_do_takes_no_lock(place: Place) -> None:
     await migrate(place.address, 1)
     async with place.beside.transaction():
         await place.run("LOCK TABLE layover.heads IN ACCESS EXCLUSIVE MODE")
@@ -237,12 +237,12 @@ async def test_a_table_that_is_in_use_for_long_is_not_waited_for_for_ever(place:
     assert await migrate(place.address, 3, None, COMPATIBLE) == [NEWEST + 1]
 
 
-async def test_who_waits_for_somebody_else_to_migrate_is_told_after_a_while(place: Place) -> None:
+async def test_a_migration_behind_another_one_fails_after_a_while(place: Place) -> None:
     await migrate(place.address, 1, 0)
     hasty = place.address._replace(statement_timeout=1_000)
     async with place.beside.transaction():
         await place.beside.execute(f"SELECT pg_advisory_xact_lock({migration_lock_key(place.address.schema)})")
-        with pytest.raises(StoreUnavailable, match="Somebody else") as refused:
+        with pytest.raises(StoreUnavailable, match="Another process") as refused:
             await migrate(hasty, 2)
         assert refused.value.code == "locked"
     assert await migrate(place.address, 3) == list(range(1, NEWEST + 1))
@@ -261,7 +261,7 @@ async def test_an_older_release_goes_on_beside_a_newer_one(place: Place) -> None
     await newer.open("newer")
     await create(newer, 2)
     await place.run("INSERT INTO layover.colours SELECT execution_id, 'red' FROM layover.heads")
-    await older.answer(approval(), "s", 300)
+    await older.answers.reserve(approval(), "s", 300)
     claimed = {one.head.execution_id for one in (await claim(newer, 100_000_000)).claimed}
     assert len(claimed) == 2
     await go_on(newer, 2)
@@ -295,7 +295,7 @@ async def test_an_older_release_refuses_what_it_cannot_live_with(place: Place) -
 
 def test_a_step_says_in_its_first_line_whether_older_releases_can_go_on() -> None:
     assert [step.is_compatible for step in INCOMPATIBLE[-2:]] == [True, False]
-    assert not Migration(9, "later", "SELECT 1;\n-- compatible", "").is_compatible
+    assert not MigrationFile(9, "later", "SELECT 1;\n-- compatible", "").is_compatible
 
 
 def test_instances_can_be_replaced_one_after_the_other_since_the_first_release() -> None:
@@ -310,10 +310,10 @@ async def test_what_an_older_release_pauses_and_resumes_is_paused_since_it_began
         await create(store, n)
     await go_on(store, 2, status="paused", at=400)
     await place.run("UPDATE layover.heads SET status = CASE status WHEN 'paused' THEN 'running' ELSE 'paused' END")
-    rows = [row for n in (1, 2) if (row := await store.get(uid(n))) is not None]
+    rows = [row for n in (1, 2) if (row := await store.queries.find_execution(uid(n))) is not None]
     assert [row.head.paused_at for row in rows] == [100, None]
     for workflow in (None, "order"):
-        assert await store.paused(PausedFilter(workflow=workflow)) == rows[:1]
-        assert await store.paused(PausedFilter(workflow=workflow, after=(100, uid(1)))) == []
+        assert await store.queries.list_paused(PausedFilter(workflow=workflow)) == rows[:1]
+        assert await store.queries.list_paused(PausedFilter(workflow=workflow, after=(100, uid(1)))) == []
     assert (await go_on(store, 2, status="paused", at=500)).paused_at == 500
     await store.close()

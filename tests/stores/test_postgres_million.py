@@ -12,6 +12,7 @@ import hashlib
 import uuid
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 import asyncpg
@@ -20,39 +21,41 @@ import pytest
 
 from layover.ports.records import (
     Append,
-    AuditEntry,
+    AuditRow,
     ChangedPoint,
     Claim,
-    Closed,
+    Claims,
+    ClosedExecution,
     ClosedPoint,
     Enqueue,
     Enqueued,
     Entry,
-    ExecutionFilter,
-    Lease,
+    LeaseRow,
     Message,
     NewExecution,
     OpenedPoint,
     Outcome,
-    PausedFilter,
-    PointFilter,
     Refusal,
     Rest,
     Token,
 )
+from layover.ports.view_records import ExecutionFilter, PausedFilter, PointFilter
 from layover.stores.postgres import (
     answers,
-    appends,
-    claims,
     commands,
-    outbox,
     paging,
     queries,
-    retention,
-    signals,
 )
 from layover.stores.postgres.address import read_address
+from layover.stores.postgres.appends import PostgresAppends
+from layover.stores.postgres.claims import PostgresClaims
+from layover.stores.postgres.commands import PostgresCommands
 from layover.stores.postgres.connections import connect
+from layover.stores.postgres.outbox import PostgresOutbox
+from layover.stores.postgres.queries import PostgresQueries
+from layover.stores.postgres.retention import PostgresRetention
+from layover.stores.postgres.server_clock import ServerClock
+from layover.stores.postgres.signals import PostgresSignals
 from layover.stores.postgres.statements import in_schema
 from tests.conftest import FACTOR
 from tests.servers.postgres import PostgresServer
@@ -65,7 +68,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from layover.stores.postgres.address import Address
-    from layover.stores.postgres.database import Database
+    from layover.stores.postgres.database import PostgresSchema
+    from layover.stores.postgres.session import PostgresSession
     from tests.stores.postgres_plans import Plan
 
 FEW, MANY = 10_000, 1_000_000
@@ -82,7 +86,7 @@ _TIMES, _MORE = 2, 20
 
 pytestmark = pytest.mark.skipif(FACTOR == 1, reason="it begins 1,000,000 executions: two minutes, for `make torture`")
 
-Deed: TypeAlias = "Callable[[Database], Awaitable[object]]"
+Deed: TypeAlias = "Callable[[PostgresSchema], Awaitable[object]]"
 
 
 def uid(x: int) -> str:
@@ -124,48 +128,57 @@ def everything() -> list[Append]:
         points=(OpenedPoint(point=point("new"), waits=(("paid", "k1"),)),),
         messages=(Message(sender=id_, n=1, destination="there", kind="Start", body=b"{}", due_at=NOW),),
         tokens=(Token(hash=b"secret", point="new"),),
-        audit=AuditEntry(id=uid(-2), at=NOW, user="ann", act="execution.start", execution_id=id_),
+        audit=AuditRow(id=uid(-2), at=NOW, user="ann", act="execution.start", execution_id=id_),
     )
     changed = [ChangedPoint(point=point("p105")), ClosedPoint(id="p107", how="done")]
     earlier = (Entry(seq=4, at=NOW, count=1, events=b'["moved"]'),)
     second = move(101, points=tuple(changed), snapshot=b"{}", earlier=earlier, count=2, rest=Rest(wake_at=NOW))
-    third = move(201, status="completed", closed=Closed(outcome="completed"), rest=Rest())
+    third = move(201, status="completed", closed=ClosedExecution(outcome="completed"), rest=Rest())
     return [first, second, third]
 
 
 CLAIM = Claim(instance="me", now=NOW, lease_until=NOW + 30_000, most=SOME, types=frozenset({"steady", "slow"}))
-LEASES = [Lease(execution_id=uid(x), epoch=1) for x in (*some(1), -1)]  # and one that is gone
+LEASES = [LeaseRow(execution_id=uid(x), epoch=1) for x in (*some(1), -1)]  # and one that is gone
 PAGE = ExecutionFilter(limit=50)
 POINTS = PointFilter(limit=50)
 WAITING = msgspec.structs.replace(POINTS, status=("open",))
 
+
+def on(db: PostgresSchema) -> PostgresSession:
+    """Return what families take in place of an open session."""
+    usual = {"local_instances": None, "uses_server_clock": False, "server_clock": ServerClock()}
+    return cast("PostgresSession", SimpleNamespace(db=db, **usual))
+
+
 DEEDS: dict[str, Deed] = {
-    "claim_due": lambda db: claims.claim(db, CLAIM),
-    "claim_one": lambda db: claims.claim(db, msgspec.structs.replace(CLAIM, execution_id=uid(105))),
-    "commit of moves": lambda db: appends.commit(db, [move(x) for x in some(1)]),
-    "commit of resting moves": lambda db: appends.commit(db, [move(x, rest=Rest(wake_at=NOW)) for x in some(1)]),
-    "commit of new ones": lambda db: appends.commit(db, [beginning(x) for x in some(1)]),
-    "commit of everything": lambda db: appends.commit(db, everything()),
-    "renew_leases": lambda db: claims.renew(db, "me", LEASES, NOW + 60_000),
-    "release_leases": lambda db: claims.release(db, "me", LEASES, NOW, (), None),
-    "load_executions": lambda db: queries.load_for_all(db, [[uid(x) for x in some(1)]]),
-    "heads_by_id": lambda db: queries.heads(db, [uid(x) for x in some(1)]),
-    "command_by_source": lambda db: queries.is_taken(db, uid(105), "api:1"),
-    "executions_with_unread_commands": lambda db: queries.unread(db, [(uid(x), 0) for x in some(1)]),
+    "claim_due": lambda db: PostgresClaims(on(db)).claim(CLAIM),
+    "claim_one": lambda db: PostgresClaims(on(db)).claim(msgspec.structs.replace(CLAIM, execution_id=uid(105))),
+    "commit of moves": lambda db: PostgresAppends(on(db)).commit([move(x) for x in some(1)]),
+    "commit of resting moves": lambda db: PostgresAppends(on(db)).commit(
+        [move(x, rest=Rest(wake_at=NOW)) for x in some(1)]
+    ),
+    "commit of new ones": lambda db: PostgresAppends(on(db)).commit([beginning(x) for x in some(1)]),
+    "commit of everything": lambda db: PostgresAppends(on(db)).commit(everything()),
+    "renew_leases": lambda db: PostgresClaims(on(db)).renew("me", LEASES, NOW + 60_000),
+    "release_leases": lambda db: PostgresClaims(on(db)).release("me", LEASES, NOW, (), None),
+    "load_executions": lambda db: PostgresQueries(on(db)).load([uid(x) for x in some(1)]),
+    "heads_by_id": lambda db: PostgresQueries(on(db)).read_heads([uid(x) for x in some(1)]),
+    "command_by_source": lambda db: PostgresCommands(on(db)).is_enqueued(uid(105), "api:1"),
+    "executions_with_unread_commands": lambda db: PostgresCommands(on(db)).find_unread([(uid(x), 0) for x in some(1)]),
     "commands_of_executions": lambda db: queries.commands_of_executions(db, [uid(x) for x in some(1)], [0] * SOME),
     "enqueue_commands": lambda db: commands.enqueue(
         db, [Enqueue(execution_id=uid(x), kind="Pause", body=b"{}") for x in some(2)], NOW
     ),
     "write_answers": lambda db: answers.attempt(db, [answers.AnswerRequest(approval("p105"), "api:1", NOW, CLAIM)]),
-    "due_messages": lambda db: outbox.outbox(db, NOW, SOME),
-    "messages_of_sender": lambda db: outbox.outgoing(db, uid(100)),
-    "point_of_token": lambda db: outbox.token(db, hashlib.sha256(b"p106").digest()),
-    "waits_for_signal": lambda db: signals.waits(db, "paid", "k0"),
-    "signals_since": lambda db: signals.signals(db, "paid", "k5", 0),
-    "undispatched_signals": lambda db: signals.undispatched(db, NOW, SOME),
-    "purgeable_executions": lambda db: retention.purgeable_executions(db, NOW, SOME, None),
-    "execution_by_id": lambda db: queries.get(db, uid(100)),
-    "history": lambda db: queries.history(db, uid(100), 0, 100),
+    "due_messages": lambda db: PostgresOutbox(on(db)).read_due(NOW, SOME),
+    "messages_of_sender": lambda db: PostgresOutbox(on(db)).list_undelivered(uid(100)),
+    "point_of_token": lambda db: PostgresQueries(on(db)).find_token(hashlib.sha256(b"p106").digest()),
+    "waits_for_signal": lambda db: PostgresSignals(on(db)).list_waits("paid", "k0"),
+    "signals_since": lambda db: PostgresSignals(on(db)).list_since("paid", "k5", 0),
+    "undispatched_signals": lambda db: PostgresSignals(on(db)).list_undispatched(NOW, SOME),
+    "purgeable_executions": lambda db: PostgresRetention(on(db)).list_purgeable(NOW, SOME, None),
+    "execution_by_id": lambda db: PostgresQueries(on(db)).find_execution(uid(100)),
+    "history": lambda db: PostgresQueries(on(db)).read_history(uid(100), 0, 100),
     "list_executions": lambda db: paging.page(db, PAGE),
     "list_executions_of_parent": lambda db: paging.page(db, msgspec.structs.replace(PAGE, parent_id=uid(100))),
     "list_executions_of_tag": lambda db: paging.page(db, msgspec.structs.replace(PAGE, tag="tag-3")),
@@ -174,17 +187,25 @@ DEEDS: dict[str, Deed] = {
         db, msgspec.structs.replace(PAGE, status=("paused", "running"))
     ),
     "list_executions_of_workflow": lambda db: paging.page(db, msgspec.structs.replace(PAGE, workflow="w7")),
-    "list_paused_executions": lambda db: queries.paused(db, PausedFilter(limit=50)),
-    "list_paused_executions_of_workflow": lambda db: queries.paused(db, PausedFilter(limit=50, workflow="w7")),
-    "point_by_id": lambda db: queries.point_by_id(db, "p105"),
-    "list_points": lambda db: queries.points(db, POINTS),
-    "list_points_of_executions": lambda db: queries.points(db, msgspec.structs.replace(POINTS, execution_id=uid(105))),
-    "list_waiting_points": lambda db: queries.points(db, WAITING),
-    "list_waiting_points_of_workflow_and_kind": lambda db: queries.points(
-        db, msgspec.structs.replace(WAITING, workflow="w7", kind="approval")
+    "list_paused_executions": lambda db: PostgresQueries(on(db)).list_paused(PausedFilter(limit=50)),
+    "list_paused_executions_of_workflow": lambda db: PostgresQueries(on(db)).list_paused(
+        PausedFilter(limit=50, workflow="w7")
     ),
-    "list_waiting_points_of_kind": lambda db: queries.points(db, msgspec.structs.replace(WAITING, kind="approval")),
-    "list_waiting_points_of_workflow": lambda db: queries.points(db, msgspec.structs.replace(WAITING, workflow="w7")),
+    "point_by_id": lambda db: PostgresQueries(on(db)).find_point("p105"),
+    "list_points": lambda db: PostgresQueries(on(db)).list_points(POINTS),
+    "list_points_of_executions": lambda db: PostgresQueries(on(db)).list_points(
+        msgspec.structs.replace(POINTS, execution_id=uid(105))
+    ),
+    "list_waiting_points": lambda db: PostgresQueries(on(db)).list_points(WAITING),
+    "list_waiting_points_of_workflow_and_kind": lambda db: PostgresQueries(on(db)).list_points(
+        msgspec.structs.replace(WAITING, workflow="w7", kind="approval")
+    ),
+    "list_waiting_points_of_kind": lambda db: PostgresQueries(on(db)).list_points(
+        msgspec.structs.replace(WAITING, kind="approval")
+    ),
+    "list_waiting_points_of_workflow": lambda db: PostgresQueries(on(db)).list_points(
+        msgspec.structs.replace(WAITING, workflow="w7")
+    ),
 }
 
 
@@ -232,8 +253,8 @@ def has_worked(given: object) -> bool:
             return all(isinstance(one, Outcome) and one.verdict == "passed" for one in given)
         case [Enqueued() | Refusal(), *_] | Refusal():
             return not isinstance(given, Refusal) and all(isinstance(one, Enqueued) for one in given)
-        case claims.Found():
-            return len(given.claims.claimed) in (1, SOME)
+        case Claims():
+            return len(given.claimed) in (1, SOME)
         case _:
             return bool(given)
 

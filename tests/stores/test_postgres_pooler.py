@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Claim, Enqueue, Reserved, Rest
-from layover.runtime.engine import Engine
+from layover.runtime.runtime import Runtime
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres import connections as store_connections
@@ -76,19 +76,19 @@ async def test_stores_that_share_few_connections_do_not_get_into_each_others_way
         for n, store in enumerate(stores):
             await store.open(f"store {n}")
             opening.push_async_callback(store.close)
-        await stores[0].save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await stores[0].definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
         ranges = [range(100 * n, 100 * n + EACH) for n in range(len(stores))]
         await asyncio.gather(*(_live(store, ns) for store, ns in zip(stores, ranges, strict=True)))
         every = [n for ns in ranges for n in ns]
         wishes = [Claim(instance=f"store {n}", now=10**6, lease_until=10**9, most=EACH) for n in range(len(stores))]
-        claims = await asyncio.gather(*(store.claim(one) for store, one in zip(stores, wishes, strict=True)))
+        claims = await asyncio.gather(*(store.claims.claim(one) for store, one in zip(stores, wishes, strict=True)))
         taken = [one.head.execution_id for found in claims for one in found.claimed]
         assert len(set(taken)) == len(taken)
         for n in every:
             now = await head(stores[0], n)
             assert (now.last_seq, now.commands_done, now.commands_seq) == (2, 1, 2)
-            assert [entry.count for entry in await stores[0].history(uid(n), 0, 10)] == [2, 1]
-        assert await stores[0].faults() == []
+            assert [entry.count for entry in await stores[0].queries.read_history(uid(n), 0, 10)] == [2, 1]
+        assert await stores[0].inspection.list_faults() == []
 
 
 async def _live(store: PostgresStore, ns: range) -> None:
@@ -97,30 +97,28 @@ async def _live(store: PostgresStore, ns: range) -> None:
 
 
 async def _live_one(store: PostgresStore, n: int) -> None:
-    await store.commit([replace(creation(n, rest=Rest()), points=(opened(f"p{n}"),))])
+    await store.appends.commit([replace(creation(n, rest=Rest()), points=(opened(f"p{n}"),))])
     wish = Claim(instance=ME, now=700, lease_until=9_000)
-    assert isinstance(await store.answer(approval(f"p{n}"), f"s{n}", 700, wish), Reserved)
+    assert isinstance(await store.answers.reserve(approval(f"p{n}"), f"s{n}", 700, wish), Reserved)
     informed = following(await head(store, n))
-    outcome = await store.commit_informed(replace(informed, commands_seen=0), lambda _: informed)
+    outcome = await store.appends.commit_informed(replace(informed, commands_seen=0), lambda _: informed)
     assert outcome.verdict == "passed"
-    await store.enqueue([Enqueue(execution_id=uid(n), kind="Pause", body=b"{}", source="s")], 800)
+    await store.commands.enqueue([Enqueue(execution_id=uid(n), kind="Pause", body=b"{}", source="s")], 800)
 
 
-async def test_engines_behind_a_pooler_find_by_looking_what_nobody_tells_them(
-    pooler: Pooler, postgres: Databases
-) -> None:
+async def test_engines_behind_a_pooler_find_by_polling_what_no_hint_tells(pooler: Pooler, postgres: Databases) -> None:
     address = pooler.address(postgres.address()) + POOLED
     settings = settings_with()
     async with (
-        Engine(PostgresStore(address), nodes=[Scripted("x")], settings=settings) as one,
-        Engine(PostgresStore(address), nodes=[Scripted("x")], settings=settings) as two,
+        Runtime(PostgresStore(address), nodes=[Scripted("x")], settings=settings) as one,
+        Runtime(PostgresStore(address), nodes=[Scripted("x")], settings=settings) as two,
     ):
-        await one.register(flow(call("a"), form(), call("b"), end("${nodes.ask.n}")))
-        started = [await one.start("flow", wait="rest") for _ in range(10)]
+        await one.workflows.register(flow(call("a"), form(), call("b"), end("${nodes.ask.n}")))
+        started = [await one.executions.start("flow", wait="rest") for _ in range(10)]
         for n, execution in enumerate(started):
-            (row,) = await two.points(execution.id)
-            await two.answer(row.point.id, {"n": n}, by="ann")
-        assert [await one.result(execution.id) for execution in started] == list(range(10))
+            (row,) = await two.points.list(execution.id)
+            await two.answers.answer(row.point.id, {"n": n}, by="ann")
+        assert [await one.executions.result(execution.id) for execution in started] == list(range(10))
 
 
 async def test_nothing_of_a_store_is_left_on_a_connection(postgres: Databases) -> None:
@@ -128,7 +126,7 @@ async def test_nothing_of_a_store_is_left_on_a_connection(postgres: Databases) -
         address = postgres.fresh()
         store = PostgresStore(pooler.address(address) + POOLED, clock=Clock())
         await store.open(ME)
-        await store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await store.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
         await _live(store, range(3))
         await store.close()
         connection = await connect(pooler.address(address))
@@ -156,7 +154,7 @@ async def test_who_does_not_say_that_there_is_a_pooler_is_told_how(postgres: Dat
 async def _open_and_use(store: PostgresStore) -> None:
     await store.open(ME)
     try:
-        await store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await store.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
         for n in range(5):
             await _live_one(store, n)
     finally:
@@ -171,17 +169,17 @@ async def test_what_was_given_up_does_not_wait_on_behind_the_pooler(
     address = postgres.address()
     straight = PostgresStore(address, clock=Clock())
     await straight.open(OTHER)
-    await straight.save_version(NEW.workflow, NEW.hash, b"{}", 50)
-    await straight.commit([creation(1)])
+    await straight.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
+    await straight.appends.commit([creation(1)])
     async with pooling(postgres, 2) as pooler:
         store = PostgresStore(f"{pooler.address(address)}{POOLED}&statement_timeout=1000", clock=Clock())
         await store.open_to_read()
         async with locked(address, 1):
             with pytest.raises(StoreUnavailable) as refused:
-                await store.commit([step(1)])
+                await store.appends.commit([step(1)])
             assert refused.value.code == "too_slow"
             await until_waiting(address, 0)
         assert (await head(straight, 1)).last_seq == 1
         await store.close()
-    assert [outcome.verdict for outcome in await straight.commit([step(1)])] == ["passed"]
+    assert [outcome.verdict for outcome in await straight.appends.commit([step(1)])] == ["passed"]
     await straight.close()

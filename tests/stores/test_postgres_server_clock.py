@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.ports.records import Claim, Lease
+from layover.ports.records import Claim, LeaseRow
 from layover.stores.postgres import PostgresStore, claims, server_clock
+from layover.stores.postgres.renewals import Times
 from layover.stores.postgres.server_clock import _STEP, ServerClock
 from tests.servers.postgres import run, schema_of
 from tests.stores.conformance import ME, OTHER, create, uid
 
 if TYPE_CHECKING:
-    from layover.stores.postgres.database import Database
     from tests.servers.postgres import Databases
 
 
@@ -97,7 +97,7 @@ def test_a_server_whose_clock_was_set_forward_is_followed_at_once_however_slow_i
     assert not clock.has_stepped(30_000)
 
 
-async def test_nobody_is_taken_over_because_the_server_s_clock_was_set_forward(
+async def test_no_lease_is_taken_over_because_the_server_s_clock_was_set_forward(
     postgres: Databases, machine: Machine
 ) -> None:
     store = PostgresStore(postgres.address())
@@ -106,12 +106,12 @@ async def test_nobody_is_taken_over_because_the_server_s_clock_was_set_forward(
         await create(store)
         now = await store.now()
         wish = Claim(instance=OTHER, now=now + 3_600_000, lease_until=now + 3_600_000 + LEASE)
-        clock = store._server_clock  # noqa: SLF001 - the server's own clock cannot be set here
+        clock = store._session.server_clock  # noqa: SLF001 - the server's own clock cannot be set here
         hear(clock, machine, takes=2, server_time=now + 3_600_000)
         clock._server_ahead -= 3_600_000  # noqa: SLF001 - which has not been set back since
-        assert (await store.claim(wish)).claimed == ()
+        assert (await store.claims.claim(wish)).claimed == ()
         machine.now += LEASE
-        assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
+        assert [one.head.execution_id for one in (await store.claims.claim(wish)).claimed] == [uid(1)]
     finally:
         await store.close()
 
@@ -146,10 +146,10 @@ def test_who_comes_later_goes_on_from_the_time_of_the_others(machine: Machine) -
     assert clock.now() == 13_600_002
 
 
-async def test_who_claims_has_the_time_of_whoever_heard_of_a_later_one(
+async def test_a_claim_uses_the_latest_time_that_an_instance_has_seen(
     postgres: Databases, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address, claim, hour = postgres.address(), claims.claim, 3_600_000
+    address, hour = postgres.address(), 3_600_000
     one, other = PostgresStore(address), PostgresStore(address)
     await one.open(ME)
     await other.open(OTHER)
@@ -157,15 +157,13 @@ async def test_who_claims_has_the_time_of_whoever_heard_of_a_later_one(
         now = await one.now()
         wish = Claim(instance=ME, now=now, lease_until=now + 30_000)
 
-        async def later(db: Database, wish: Claim, takes_over_from: int) -> claims.Found:
-            found = await claim(db, wish, takes_over_from)
-            times = found.times
-            return found._replace(times=times._replace(server_time=times.server_time + hour))
+        def later(server_time: int, latest: int | None) -> Times:
+            return Times(server_time + hour, latest)
 
-        monkeypatch.setattr(claims, "claim", later)
-        await one.claim(wish)  # it hears of the hour before the server's clock is set back again
-        monkeypatch.setattr(claims, "claim", claim)
-        await other.claim(wish)
+        monkeypatch.setattr(claims, "Times", later)
+        await one.claims.claim(wish)  # it hears of the hour before the server's clock is set back again
+        monkeypatch.setattr(claims, "Times", Times)
+        await other.claims.claim(wish)
         assert await other.now() >= now + hour - 1_000
     finally:
         await one.close()
@@ -184,9 +182,9 @@ def test_it_is_known_whether_the_server_still_tells_this_time(machine: Machine) 
 async def ahead_of_the_server(store: PostgresStore) -> Claim:
     """Have a store hear of another instance whose time is an hour ahead of the server's clock; return a claim."""
     now = await store.now()
-    await store._db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - the server's own clock cannot be set here
+    await store._session.db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - the server's own clock cannot be set here
     wish = Claim(instance=ME, now=now, lease_until=now + 30_000)
-    await store.claim(wish)
+    await store.claims.claim(wish)
     assert await store.now() >= now + HOUR
     return wish
 
@@ -200,25 +198,25 @@ async def test_time_does_not_stand_still_while_the_server_s_clock_is_behind(
         wish = await ahead_of_the_server(store)
         machine.now += 30_000
         before = await store.now()
-        await store._db.fetchval("heartbeat", "ahead", before)  # noqa: SLF001 - as it does every second
+        await store._session.db.fetchval("heartbeat", "ahead", before)  # noqa: SLF001 - as it does every second
         for _ in range(5):
             machine.now += 900
-            await store.claim(wish)  # the others have said what time it was, not what time it is
+            await store.claims.claim(wish)  # the others have said what time it was, not what time it is
         assert await store.now() == before + 5 * 900
     finally:
         await store.close()
 
 
 @pytest.mark.usefixtures("machine")
-async def test_a_lease_is_renewed_for_its_length_by_the_latest_time_that_anybody_has(postgres: Databases) -> None:
+async def test_a_lease_is_renewed_by_the_latest_time_that_an_instance_has(postgres: Databases) -> None:
     store = PostgresStore(postgres.address())
     await store.open(ME)
     try:
         await create(store)
         now = await store.now()
-        await store._db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - as above
-        lease = Lease(execution_id=uid(1), epoch=1)
-        assert await store.renew(ME, [lease], now + 30_000) == []
+        await store._session.db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - as above
+        lease = LeaseRow(execution_id=uid(1), epoch=1)
+        assert await store.claims.renew(ME, [lease], now + 30_000) == []
         assert await wake_at(store) == now + HOUR + 30_000
         assert await store.now() >= now + HOUR  # and it was told
     finally:
@@ -232,9 +230,9 @@ async def test_the_standby_renews_a_lease_by_the_latest_time_as_well(postgres: D
     try:
         await create(store)
         now = await store.now()
-        await store._db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - as above
-        renewals = store.renewals()
-        lease = Lease(execution_id=uid(1), epoch=1)
+        await store._session.db.fetchval("heartbeat", "ahead", now + HOUR)  # noqa: SLF001 - as above
+        renewals = store.claims.renewals()
+        lease = LeaseRow(execution_id=uid(1), epoch=1)
         assert await asyncio.to_thread(renewals.renew, ME, [lease], now + 30_000, 60) == []
         await asyncio.to_thread(renewals.close)
         assert await wake_at(store) == now + HOUR + 30_000
@@ -243,7 +241,7 @@ async def test_the_standby_renews_a_lease_by_the_latest_time_as_well(postgres: D
 
 
 async def wake_at(store: PostgresStore) -> int | None:
-    (head,) = await store.heads([uid(1)])
+    (head,) = await store.queries.read_heads([uid(1)])
     assert head is not None
     return head.wake_at
 
@@ -260,7 +258,7 @@ def test_a_clock_that_was_set_back_has_stepped(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("execution_id", [None, uid(1)])
-async def test_nobody_is_taken_over_by_who_has_not_heard_yet_that_the_server_s_clock_was_set_back(
+async def test_no_lease_is_taken_over_by_an_instance_unaware_that_the_clock_was_set_back(
     postgres: Databases, machine: Machine, execution_id: str | None
 ) -> None:
     store = PostgresStore(postgres.address())
@@ -268,20 +266,20 @@ async def test_nobody_is_taken_over_by_who_has_not_heard_yet_that_the_server_s_c
     try:
         await create(store)  # by somebody who came after that, and has the time of the server
         now = await store.now()
-        clock = store._server_clock  # noqa: SLF001 - the server's own clock cannot be set here
+        clock = store._session.server_clock  # noqa: SLF001 - the server's own clock cannot be set here
         hear(clock, machine, takes=0, server_time=now + HOUR)
         machine.now += LEASE
         wish = Claim(instance=OTHER, now=now + HOUR, lease_until=now + HOUR + LEASE, execution_id=execution_id)
-        assert (await store.claim(wish)).claimed == ()
+        assert (await store.claims.claim(wish)).claimed == ()
         assert clock.has_stepped(LEASE)
-        assert (await store.claim(wish)).claimed == ()
+        assert (await store.claims.claim(wish)).claimed == ()
         machine.now += LEASE
-        assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
+        assert [one.head.execution_id for one in (await store.claims.claim(wish)).claimed] == [uid(1)]
     finally:
         await store.close()
 
 
-async def test_what_nobody_drives_is_claimed_although_the_server_s_clock_was_set(
+async def test_an_execution_without_an_owner_is_claimed_although_the_clock_was_set(
     postgres: Databases, machine: Machine
 ) -> None:
     store = PostgresStore(postgres.address())
@@ -289,10 +287,10 @@ async def test_what_nobody_drives_is_claimed_although_the_server_s_clock_was_set
     try:
         await create(store)
         now = await store.now()
-        await store.release(ME, [Lease(execution_id=uid(1), epoch=1)], now)
-        hear(store._server_clock, machine, takes=2, server_time=now + HOUR)  # noqa: SLF001 - as above
+        await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=1)], now)
+        hear(store._session.server_clock, machine, takes=2, server_time=now + HOUR)  # noqa: SLF001 - as above
         wish = Claim(instance=OTHER, now=now + HOUR, lease_until=now + HOUR + 30_000)
-        assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
+        assert [one.head.execution_id for one in (await store.claims.claim(wish)).claimed] == [uid(1)]
     finally:
         await store.close()
 
@@ -336,13 +334,13 @@ async def test_what_was_claimed_and_renewed_is_told_although_the_others_cannot_b
     try:
         await create(store)
         now = await store.now()
-        lease = Lease(execution_id=uid(1), epoch=1)
+        lease = LeaseRow(execution_id=uid(1), epoch=1)
         await run(address, FULL.format(schema_of(address)))
         machine.now += 2 * _STEP  # which the server's clock has not: it was set back
-        assert await store.renew(ME, [lease], now + 30_000) == []
-        await store.release(ME, [lease], now)
+        assert await store.claims.renew(ME, [lease], now + 30_000) == []
+        await store.claims.release(ME, [lease], now)
         machine.now += 2 * _STEP
         wish = Claim(instance=OTHER, now=now, lease_until=now + 30_000)
-        assert [one.head.execution_id for one in (await store.claim(wish)).claimed] == [uid(1)]
+        assert [one.head.execution_id for one in (await store.claims.claim(wish)).claimed] == [uid(1)]
     finally:
         await store.close()

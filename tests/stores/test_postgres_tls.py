@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 from layover.stores.postgres.address import read_address
-from layover.stores.postgres.database import Database
+from layover.stores.postgres.database import PostgresSchema
 from layover.stores.postgres.migration_lock import own_connection
 from tests.servers.binaries import DEBIAN, server_owner
 from tests.servers.postgres import run
@@ -86,6 +86,6 @@ async def test_a_server_that_cannot_prove_who_it_is_is_refused(server: PostgresS
 async def test_a_server_that_proves_who_it_is_is_used(server: PostgresServer, certificate: Path) -> None:
     address = f"{server.address()}?sslmode=verify-full&sslrootcert={certificate}"
     assert await _is_encrypted(address)
-    db = Database(read_address(address))
+    db = PostgresSchema(read_address(address))
     assert await db.fetchval("server_version")
     await db.close()

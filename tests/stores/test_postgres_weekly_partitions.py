@@ -9,7 +9,7 @@ import pytest
 
 from layover.stores.postgres import PostgresStore, weekly_partitions
 from layover.stores.postgres.address import read_address
-from layover.stores.postgres.database import Database
+from layover.stores.postgres.database import PostgresSchema
 from layover.stores.postgres.migrations import migrate
 from layover.stores.postgres.weekly_partitions import WEEK, drop_empty, prepare, purge_weeks, purgeable_weeks, week_of
 from tests.servers.postgres import connect, fresh_schema
@@ -50,7 +50,7 @@ INSERT INTO layover.places (execution_id, rank, admitted) VALUES ($1, 1, TRUE);
 class Place(NamedTuple):
     """A schema of one's own, and a connection beside the store."""
 
-    db: Database
+    db: PostgresSchema
     beside: asyncpg.Connection
 
     @property
@@ -99,7 +99,7 @@ async def place() -> AsyncIterator[Place]:
     text = fresh_schema()
     address = read_address(text)
     await migrate(address, 1)
-    beside, db = await connect(text), Database(address)
+    beside, db = await connect(text), PostgresSchema(address)
     yield Place(db, beside)
     await db.close()
     await beside.close()
@@ -154,7 +154,7 @@ async def test_partitions_that_are_there_cost_one_read(place: Place) -> None:
 
 
 async def test_many_at_once_make_them_once(place: Place) -> None:
-    others = [Database(place.db.address) for _ in range(8)]
+    others = [PostgresSchema(place.db.address) for _ in range(8)]
     await asyncio.gather(*(prepare(db, NOW, patience=60_000) for db in others))
     for db in others:
         await db.close()
@@ -191,7 +191,9 @@ async def test_a_table_of_that_name_that_is_none_of_its_partitions_is_left_alone
     assert "partition_not_made era=2900" in caplog.text
 
 
-async def test_whoever_may_not_make_tables_goes_on_without(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_role_that_cannot_create_tables_goes_on_without_partitions(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
     schema = place.schema
     await place.run(
         f"CREATE ROLE {schema} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {schema};"
@@ -201,7 +203,7 @@ async def test_whoever_may_not_make_tables_goes_on_without(place: Place, caplog:
         lesser = place.db.address.dsn.replace("//postgres@", f"//{schema}@")
         store = PostgresStore(f"{lesser}?schema={schema}", clock=lambda: NOW)
         await store.open("lesser")
-        await store.save_version("order", "h1", b"{}", 1)
+        await store.definitions.save("order", "h1", b"{}", 1)
         assert (await commit(store, creation())).verdict == "passed"
         await store.close()
         assert await place.partitions() == names()
@@ -317,7 +319,7 @@ async def test_a_week_with_one_execution_that_is_needed_stays_as_it_is(
     assert await purgeable_weeks(place.db, LATER) == []
     assert await purge_weeks(place.db, LATER) == 0
 
-    async def all_weeks(_db: Database, _before: int) -> list[int]:
+    async def all_weeks(_db: PostgresSchema, _before: int) -> list[int]:
         return [2_900]  # as if it had been so a moment ago
 
     monkeypatch.setattr(weekly_partitions, "purgeable_weeks", all_weeks)
@@ -326,7 +328,7 @@ async def test_a_week_with_one_execution_that_is_needed_stays_as_it_is(
     assert await place.partitions() == names(2_900, 2_901, 2_902)
 
 
-async def test_whoever_holds_an_execution_keeps_its_week(place: Place) -> None:
+async def test_an_owned_execution_keeps_its_week(place: Place) -> None:
     await prepare(place.db, NOW)
     await place.execution(1, 2_900)
     await place.execution(2, 2_900)

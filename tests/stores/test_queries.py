@@ -8,22 +8,15 @@ import pytest
 from msgspec.structs import replace
 
 from layover.core.engine.events import PointKind
-from layover.ports.records import (
-    ChangedPoint,
-    Closed,
-    ClosedPoint,
-    ExecutionFilter,
-    NewExecution,
-    OpenedPoint,
-    PointFilter,
-    Rest,
-)
+from layover.ports.records import ChangedPoint, ClosedExecution, ClosedPoint, NewExecution, OpenedPoint, Rest
+from layover.ports.view_records import ExecutionFilter, PointFilter
 from tests.stores.conformance import create, creation, go_on, point, step, uid
 
 if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionStatus
-    from layover.ports.records import ExecutionRow, PointRow
+    from layover.ports.records import PointRow
     from layover.ports.store import Store
+    from layover.ports.view_records import ExecutionRow
 
 STATUSES: tuple[ExecutionStatus, ...] = ("running", "waiting", "failed")
 KINDS: tuple[PointKind, ...] = get_args(PointKind)
@@ -32,7 +25,7 @@ KINDS: tuple[PointKind, ...] = get_args(PointKind)
 async def many(store: Store) -> list[ExecutionRow]:
     """Write executions of all kinds, several of one moment; return them newest first."""
     for workflow in ("order", "refund"):
-        await store.save_version(workflow, f"h-{workflow}", b"{}", 50)
+        await store.definitions.save(workflow, f"h-{workflow}", b"{}", 50)
     for n in range(1, 25):
         workflow = "order" if n % 3 else "refund"
         new = NewExecution(
@@ -43,8 +36,8 @@ async def many(store: Store) -> list[ExecutionRow]:
             tags=(f"t{n % 3}", "all") if n % 6 else (),
         )
         append = replace(creation(n, new=new), status=STATUSES[n % 3] if n % 7 else "paused")
-        await store.commit([append])
-    rows = [row for n in range(1, 25) if (row := await store.get(uid(n))) is not None]
+        await store.appends.commit([append])
+    rows = [row for n in range(1, 25) if (row := await store.queries.find_execution(uid(n))) is not None]
     assert len(rows) == 24
     return sorted(rows, key=lambda row: (row.info.created_at, row.head.execution_id), reverse=True)
 
@@ -52,7 +45,7 @@ async def many(store: Store) -> list[ExecutionRow]:
 async def walk(store: Store, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """Turn all pages."""
     rows: list[ExecutionRow] = []
-    while found := await store.page(wanted):
+    while found := await store.queries.list_executions(wanted):
         assert len(found) <= wanted.limit
         rows += found
         wanted = replace(wanted, after=(found[-1].info.created_at, found[-1].head.execution_id))
@@ -106,32 +99,40 @@ async def test_a_filter_leaves_what_fits_all_of_it(store: Store, wanted: Executi
 
 async def test_a_cursor_need_not_be_a_row(store: Store) -> None:
     rows = await many(store)
-    assert await store.page(ExecutionFilter(after=(103, uid(0)))) == [row for row in rows if row.info.created_at < 103]
-    assert await store.page(ExecutionFilter(after=(0, uid(0)))) == []
+    assert await store.queries.list_executions(ExecutionFilter(after=(103, uid(0)))) == [
+        row for row in rows if row.info.created_at < 103
+    ]
+    assert await store.queries.list_executions(ExecutionFilter(after=(0, uid(0)))) == []
 
 
 @pytest.mark.parametrize("limit", [0, -1])
 async def test_who_asks_for_nothing_gets_nothing(store: Store, limit: int) -> None:
     await many(store)
     await go_on(store, 1, points=(OpenedPoint(point=point("p")),))
-    assert await store.page(ExecutionFilter(limit=limit)) == []
-    assert await store.points(PointFilter(limit=limit)) == []
-    assert await store.history(uid(1), 0, limit) == []
+    assert await store.queries.list_executions(ExecutionFilter(limit=limit)) == []
+    assert await store.queries.list_points(PointFilter(limit=limit)) == []
+    assert await store.queries.read_history(uid(1), 0, limit) == []
 
 
 async def test_an_execution_is_found_by_its_id(store: Store) -> None:
     await create(store)
-    row = await store.get(uid(1))
+    row = await store.queries.find_execution(uid(1))
     assert row is not None
     assert (row.head.execution_id, row.info.created_at, row.finished_at, row.closed) == (uid(1), 100, None, None)
-    assert await store.get(uid(2)) is None
+    assert await store.queries.find_execution(uid(2)) is None
 
 
 async def test_executions_are_counted_by_status(store: Store) -> None:
-    assert await store.counts() == {}
+    assert await store.queries.count_by_status() == {}
     await many(store)
-    await go_on(store, 1, status="completed", closed=Closed(), rest=Rest())
-    assert await store.counts() == {"running": 7, "waiting": 6, "failed": 7, "paused": 3, "completed": 1}
+    await go_on(store, 1, status="completed", closed=ClosedExecution(), rest=Rest())
+    assert await store.queries.count_by_status() == {
+        "running": 7,
+        "waiting": 6,
+        "failed": 7,
+        "paused": 3,
+        "completed": 1,
+    }
 
 
 @pytest.mark.parametrize(
@@ -158,11 +159,11 @@ async def test_a_log_is_read_from_the_entry_that_holds_an_event(
     for count in (3, 1, 4):
         await go_on(store, 1, count=count)
     await go_on(store, 2)
-    assert [entry.seq for entry in await store.history(uid(1), since, limit)] == seqs
+    assert [entry.seq for entry in await store.queries.read_history(uid(1), since, limit)] == seqs
 
 
 async def test_there_is_no_log_of_what_is_not_there(store: Store) -> None:
-    assert await store.history(uid(7), 0, 10) == []
+    assert await store.queries.read_history(uid(7), 0, 10) == []
 
 
 # Points
@@ -170,8 +171,8 @@ async def test_there_is_no_log_of_what_is_not_there(store: Store) -> None:
 
 async def many_points(store: Store) -> list[PointRow]:
     """Write points of all kinds and fates, several of one moment; return them oldest first."""
-    await store.save_version("order", "h1", b"{}", 50)
-    await store.save_version("refund", "h2", b"{}", 50)
+    await store.definitions.save("order", "h1", b"{}", 50)
+    await store.definitions.save("refund", "h2", b"{}", 50)
     for n in (1, 2, 3):
         workflow, hash_ = ("order", "h1") if n < 3 else ("refund", "h2")
         new = NewExecution(workflow=workflow, hash=hash_, created_at=100)
@@ -182,10 +183,10 @@ async def many_points(store: Store) -> list[PointRow]:
             else ClosedPoint(id=one.id, how=how)
             for one, how in zip(points[2:], ("applied", "expired", "cancelled", "applied"), strict=False)
         ]
-        await store.commit([creation(n, new=new)])
+        await store.appends.commit([creation(n, new=new)])
         opening = tuple(OpenedPoint(point=one, schema={"title": one.id}) for one in points)
-        await store.commit([replace(step(n), points=(*opening, *changes))])
-    rows = [row for i in range(1, 24) if (row := await store.point(f"p{i:02}")) is not None]
+        await store.appends.commit([replace(step(n), points=(*opening, *changes))])
+    rows = [row for i in range(1, 24) if (row := await store.queries.find_point(f"p{i:02}")) is not None]
     assert len(rows) == 23
     return sorted(rows, key=lambda row: (row.point.opened_at, row.point.id))
 
@@ -193,7 +194,7 @@ async def many_points(store: Store) -> list[PointRow]:
 async def walk_points(store: Store, wanted: PointFilter) -> list[PointRow]:
     """Turn all pages."""
     rows: list[PointRow] = []
-    while found := await store.points(wanted):
+    while found := await store.queries.list_points(wanted):
         assert len(found) <= wanted.limit
         rows += found
         wanted = replace(wanted, after=(found[-1].point.opened_at, found[-1].point.id))
@@ -240,4 +241,4 @@ async def test_pages_of_points_leave_what_fits_all_of_a_filter(store: Store, wan
 async def test_a_point_that_was_closed_as_answered_is_listed_as_answered(store: Store) -> None:
     await create(store)
     await go_on(store, points=(OpenedPoint(point=point("p")), ClosedPoint(id="p", how="answered")))
-    assert [row.point.id for row in await store.points(PointFilter(status=("answered",)))] == ["p"]
+    assert [row.point.id for row in await store.queries.list_points(PointFilter(status=("answered",)))] == ["p"]

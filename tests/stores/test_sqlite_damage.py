@@ -36,9 +36,9 @@ async def filled(path: Path) -> None:
     await store.open(ME)
     await create(store, 1)
     for n in range(2, 40):
-        await store.commit([creation(n)])
+        await store.appends.commit([creation(n)])
     for _ in range(20):
-        await store.commit([following(await head(store, 1), events=b"x" * 3_000)])
+        await store.appends.commit([following(await head(store, 1), events=b"x" * 3_000)])
     await store.close()
 
 
@@ -68,19 +68,19 @@ async def test_a_file_that_was_cut_off_in_its_first_page_is_refused(path: Path) 
     assert await code_of_opening(path) in {"corrupt", "not_a_database"}
 
 
-async def test_a_damaged_page_is_noticed_by_whoever_needs_it_and_nobody_else(path: Path) -> None:
+async def test_a_damaged_page_is_noticed_only_by_queries_that_read_it(path: Path) -> None:
     await filled(path)
     damage(path, "events")
     store = SqliteStore(path)
     await store.open("other")
     with pytest.raises(StoreUnusable, match="backup") as refused:
-        await store.history(uid(1), 0, 100)
+        await store.queries.read_history(uid(1), 0, 100)
     assert refused.value.code == "corrupt"
     before = await head(store, 2)
     with pytest.raises(StoreUnusable, match="backup"):
-        await store.commit([following(before)])
+        await store.appends.commit([following(before)])
     assert await head(store, 2) == before
-    assert await store.lock("sweep", ME, 1, 2)
+    assert await store.locks.acquire("sweep", ME, 1, 2)
     await store.close()
 
 
@@ -102,7 +102,7 @@ async def test_what_belongs_to_no_execution_is_named(path: Path, table: str) -> 
     db.close()
     store = SqliteStore(path)
     await store.open_to_read()
-    (fault,) = await store.faults()
+    (fault,) = await store.inspection.list_faults()
     assert (fault.code, fault.execution_id) == ("stray_rows", uid(99))
     assert f"`{table}`" in fault.message
     await store.close()

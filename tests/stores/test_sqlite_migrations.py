@@ -12,7 +12,9 @@ import pytest
 from msgspec.structs import replace
 
 from layover.ports.errors import StoreUnavailable, StoreUnusable
-from layover.ports.records import CLOSED, ClosedPoint, PausedFilter, Rest, Slots, Token, Wish
+from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit
+from layover.ports.records import CLOSED, ClosedPoint, Rest, Token
+from layover.ports.view_records import PausedFilter
 from layover.stores.ids import key
 from layover.stores.sqlite import SqliteStore
 from layover.stores.sqlite.connection import connect, write_ahead
@@ -199,15 +201,15 @@ async def test_a_file_of_the_first_release_goes_on(db: apsw.Connection, path: Pa
     write_first_rows(db)
     store = SqliteStore(path)
     await store.open(ME)
-    assert [row.head.paused_at for row in await store.paused(PausedFilter())] == [100]
+    assert [row.head.paused_at for row in await store.queries.list_paused(PausedFilter())] == [100]
     (claimed,) = (await claim(store, 700)).claimed
     assert (claimed.head.missing, claimed.head.missing_since) == ((), None)
     assert [command.kind for command in claimed.commands] == ["Pause"]
     await go_on(store, messages=(message(),), points=(ClosedPoint(id="p", how="applied"),))
     was = await go_on(store, rest=Rest(missing=("mail",)))
     assert was.missing == ("mail",)
-    assert await store.outgoing(uid(1)) == [message()]
-    assert await store.faults() == []
+    assert await store.outbox.list_undelivered(uid(1)) == [message()]
+    assert await store.inspection.list_faults() == []
     await store.close()
 
 
@@ -221,10 +223,10 @@ async def test_a_file_that_was_used_can_go_back_and_keeps_what_the_older_release
     await claim(store, 700)
     waiting = replace(opened("q"), waits=(("paid", "k"),))
     await go_on(store, messages=(message(),), tokens=(Token(hash=b"t", point="p"),), points=(waiting,))
-    await store.keep_signal(signal())
-    await store.admit(Wish(execution_id=uid(1), slots=Slots(name="s", limit=1)), 800)
+    await store.signals.add(signal())
+    await store.limits.admit(AdmissionRequest(execution_id=uid(1), slots=ConcurrencyLimit(name="s", limit=1)), 800)
     await go_on(store, rest=Rest(missing=("mail",)))
-    logs = await store.history(uid(1), 0, 10)
+    logs = await store.queries.read_history(uid(1), 0, 10)
     await store.close()
     migrate(db, path, 2, to=1)
     assert [row[:3] for row in rows(db)["events"]] == [(key(uid(1)), one.seq, one.count) for one in logs]
@@ -232,9 +234,9 @@ async def test_a_file_that_was_used_can_go_back_and_keeps_what_the_older_release
         "versions", "heads", "executions", "events", "snapshots", "pause_points", "commands", "locks",
     }  # fmt: skip
     await store.open(ME)
-    assert await store.history(uid(1), 0, 10) == logs
+    assert await store.queries.read_history(uid(1), 0, 10) == logs
     assert (await head(store)).missing == ()
-    assert await store.outgoing(uid(1)) == []
+    assert await store.outbox.list_undelivered(uid(1)) == []
     await store.close()
 
 
@@ -259,7 +261,7 @@ async def test_what_is_purged_has_no_tags_left(db: apsw.Connection, path: Path) 
     await store.open(ME)
     found = await begin_all(store)
     ended = [row for row in found if row.head.status in CLOSED]
-    assert await store.purge([row.head.execution_id for row in ended]) == len(ended)
+    assert await store.retention.purge([row.head.execution_id for row in ended]) == len(ended)
     left = {key(row.head.execution_id) for row in found if row not in ended and row.info.tags}
     assert {id_ for (id_,) in db.execute("SELECT execution_id FROM tags")} == left
     await store.close()

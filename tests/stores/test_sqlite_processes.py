@@ -45,7 +45,7 @@ async def test_two_processes_append_to_the_same_executions_and_nothing_is_lost(s
             other.go_on()
         seen = [int(await other.says("sees")) for other in others]
         assert [await other.ended() for other in others] == [0, 0]
-    logs = [await store.history(uid(n), 0, 10_000) for n in EXECUTIONS]
+    logs = [await store.queries.read_history(uid(n), 0, 10_000) for n in EXECUTIONS]
     found = [entry.events.decode() for log in logs for entry in log[1:]]
     assert sorted(found) == sorted(written[0] + written[1])
     assert len(found) >= 2 * APPENDS

@@ -48,7 +48,7 @@ async def test_what_may_take_long_is_read_on_a_thread_of_its_own(readers: Reader
     assert (rows, thread.startswith("layover-reader")) == ([1], True)
 
 
-async def test_whoever_glances_again_and_again_lets_others_go_on(readers: Readers) -> None:
+async def test_repeated_short_reads_let_others_go_on(readers: Readers) -> None:
     going_on = asyncio.Event()
     asyncio.get_running_loop().call_soon(going_on.set)
     while not going_on.is_set():

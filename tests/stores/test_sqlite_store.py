@@ -28,32 +28,32 @@ async def test_a_commit_whose_caller_gave_up_is_all_or_nothing(store: SqliteStor
     for n in range(1, 41):
         await create(store, n)
     for n in range(1, 41, 2):
-        task = asyncio.ensure_future(store.commit([step(n), step(n + 1), creation(100 + n)]))
+        task = asyncio.ensure_future(store.appends.commit([step(n), step(n + 1), creation(100 + n)]))
         for _ in range(n % 4):
             await asyncio.sleep(0)
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-    await store.counts()
-    await store.unlock("the last to be written", ME)
+    await store.queries.count_by_status()
+    await store.locks.release("the last to be written", ME)
     for n in range(1, 41, 2):
         written = {(await head(store, n)).last_seq == 2, (await head(store, n + 1)).last_seq == 2}
-        written.add(await store.get(uid(100 + n)) is not None)
+        written.add(await store.queries.find_execution(uid(100 + n)) is not None)
         assert len(written) == 1
 
 
 async def test_many_calls_at_once_are_written_in_few_transactions(store: SqliteStore) -> None:
     await create(store, 0)
     before = store.transactions
-    outcomes = await asyncio.gather(*(store.commit([creation(n)]) for n in range(1, 201)))
+    outcomes = await asyncio.gather(*(store.appends.commit([creation(n)]) for n in range(1, 201)))
     assert {outcome.verdict for (outcome,) in outcomes} == {"passed"}
     assert store.transactions - before < 50
-    assert (await store.counts()) == {"running": 201}
+    assert (await store.queries.count_by_status()) == {"running": 201}
 
 
 async def test_closing_waits_for_reads_and_writes_under_way(store: SqliteStore) -> None:
     await create(store)
-    reads = [asyncio.ensure_future(store.history(uid(1), 0, 10)) for _ in range(20)]
-    writes = [asyncio.ensure_future(store.commit([creation(n)])) for n in range(2, 22)]
+    reads = [asyncio.ensure_future(store.queries.read_history(uid(1), 0, 10)) for _ in range(20)]
+    writes = [asyncio.ensure_future(store.appends.commit([creation(n)])) for n in range(2, 22)]
     await asyncio.sleep(0)
     await store.close()
     assert all(len(entries) == 1 for entries in await asyncio.gather(*reads))

@@ -168,14 +168,14 @@ async def test_stopping_finishes_what_waits(writer: Writer) -> None:
     assert [job.result() for job in jobs] == list(range(5))
 
 
-async def test_what_was_handed_in_is_written_though_nobody_waits_any_more(writer: Writer) -> None:
+async def test_a_submitted_write_happens_though_its_caller_is_gone(writer: Writer) -> None:
     with held_up(writer):
         job = writer.write(keep(1))
         job.cancel()
     assert await kept(writer) == [1]
 
 
-async def test_a_failure_that_nobody_waits_for_any_more_is_silent(writer: Writer) -> None:
+async def test_a_failure_whose_caller_is_gone_is_silent(writer: Writer) -> None:
     complaints: list[object] = []
     asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
     with held_up(writer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.ports.records import Claim, Lease
+from layover.ports.records import Claim, LeaseRow
 from layover.stores.sqlite import SqliteStore
 from layover.stores.steady_clock import SteadyClock
 from tests.stores.conformance import ME, NEW, OTHER, creation, head, ids, uid
@@ -36,13 +36,13 @@ class Machine:
 
 async def claim(store: SqliteStore, name: str) -> list[str]:
     now = await store.now()
-    return ids(await store.claim(Claim(instance=name, now=now, lease_until=now + LEASE, most=10)))
+    return ids(await store.claims.claim(Claim(instance=name, now=now, lease_until=now + LEASE, most=10)))
 
 
 async def drive(store: SqliteStore) -> None:
     """Have an execution that is driven by an instance, which also looks for work."""
-    await store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
-    await store.commit([creation(lease_until=await store.now() + LEASE)])
+    await store.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
+    await store.appends.commit([creation(lease_until=await store.now() + LEASE)])
     await claim(store, ME)
 
 
@@ -90,8 +90,8 @@ async def test_a_calendar_that_is_set_forward_ends_no_lease_of_who_lives(tmp_pat
         assert await claim(two, OTHER) == []
         assert (await head(one)).owner == ME
         machine.passes(LEASE // 2)
-        lease = Lease(execution_id=uid(1), epoch=1)
-        assert await one.renew(ME, [lease], await one.now() + LEASE) == []
+        lease = LeaseRow(execution_id=uid(1), epoch=1)
+        assert await one.claims.renew(ME, [lease], await one.now() + LEASE) == []
         machine.calendar += HOUR
         machine.passes(LEASE - 1)
         assert await claim(two, OTHER) == []
@@ -112,7 +112,7 @@ async def test_one_execution_that_is_asked_for_is_not_taken_from_who_lives_eithe
         machine.calendar += HOUR
         now = await two.now()
         wish = Claim(instance=OTHER, now=now, lease_until=now + LEASE, execution_id=uid(1))
-        assert ids(await two.claim(wish)) == []
+        assert ids(await two.claims.claim(wish)) == []
     finally:
         await two.close()
         await one.close()

@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from layover.core.input_index import MOST_BYTES
 from layover.ports.errors import StoreError
-from layover.ports.records import Closed, ExecutionFilter, NewExecution, Rest
+from layover.ports.records import ClosedExecution, NewExecution, Rest
+from layover.ports.view_records import ExecutionFilter
 from tests.stores.conformance import commit, create, creation, go_on, step, uid
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ INPUTS = {
 
 async def began(store: Store, inputs: dict[int, bytes | None] = INPUTS) -> None:
     """Write executions that began with something, each a little later than the one before."""
-    await store.save_version("order", "h1", b"{}", 50)
+    await store.definitions.save("order", "h1", b"{}", 50)
     for n, given in inputs.items():
         parent, tags = uid(90 + n % 2), (("odd",) if n % 2 else ())
         new = NewExecution(workflow="order", hash="h1", created_at=100 + n, parent_id=parent, tags=tags)
@@ -38,7 +39,7 @@ async def began(store: Store, inputs: dict[int, bytes | None] = INPUTS) -> None:
 
 
 async def found(store: Store, where: bytes, **others: object) -> list[int]:
-    rows = await store.page(replace(ExecutionFilter(where=where), **others))
+    rows = await store.queries.list_executions(replace(ExecutionFilter(where=where), **others))
     return [row.info.created_at - 100 for row in rows]
 
 
@@ -110,17 +111,17 @@ async def test_what_is_asked_besides_counts_too(store: Store) -> None:
 async def test_what_cannot_be_kept_keeps_no_execution_from_beginning(store: Store, given: bytes) -> None:
     await began(store, {1: given, 2: b'{"total": 12}'})
     assert await found(store, b'{"total": 12}') == [2]
-    assert [row.info.created_at for row in await store.page(ExecutionFilter())] == [102, 101]
+    assert [row.info.created_at for row in await store.queries.list_executions(ExecutionFilter())] == [102, 101]
 
 
 @pytest.mark.parametrize(
     ("where", "fault"),
     [
-        (b"{}", "it is no object with members"),
-        (b"[]", "it is no object with members"),
-        (b"{", "it is no JSON"),
+        (b"{}", "it is not an object with members"),
+        (b"[]", "it is not an object with members"),
+        (b"{", "it is not valid JSON"),
         (b'{"a": "\\u0000"}', "the character U"),
-        (b'{"a": 1e9999}', "beyond"),
+        (b'{"a": 1e9999}', "too large"),
         (b'{"a": "' + b"x" * MOST_BYTES + b'"}', "8,192"),
         (b'{"a": ' + b"[" * 32 + b"]" * 32 + b"}", "deeper than 32"),
     ],
@@ -131,17 +132,17 @@ async def test_what_no_store_keeps_cannot_be_looked_for(
     store: Store, where: bytes, fault: str, parent_id: str | None
 ) -> None:
     with pytest.raises(StoreError, match=fault) as refused:
-        await store.page(ExecutionFilter(where=where, parent_id=parent_id))
+        await store.queries.list_executions(ExecutionFilter(where=where, parent_id=parent_id))
     assert refused.value.code == "invalid_filter"
 
 
 async def test_what_it_began_with_stays_to_the_end_and_goes_with_it(store: Store) -> None:
     await began(store, {1: INPUTS[1]})
     await go_on(store, input=b'{"other": 1}')  # only a creation has one
-    await go_on(store, status="completed", closed=Closed(), rest=Rest())
+    await go_on(store, status="completed", closed=ClosedExecution(), rest=Rest())
     assert await found(store, b'{"total": 12}') == [1]
     assert await found(store, b'{"other": 1}') == []
-    assert await store.purge([uid(1)]) == 1
+    assert await store.retention.purge([uid(1)]) == 1
     assert await found(store, b'{"total": 12}') == []
     await create(store, new=NewExecution(workflow="order", hash="h1", created_at=101))
     assert await found(store, b'{"total": 12}') == []
@@ -161,6 +162,6 @@ async def test_a_group_begins_with_and_without_inputs(store: Store) -> None:
         *(replace(creation(n), input=b'{"n": %d}' % n if n % 2 else None) for n in range(2, 6)),
         replace(step(1), input=b'{"n": 3}'),
     ]
-    assert [outcome.verdict for outcome in await store.commit(group)] == ["passed"] * 5
-    rows = await store.page(ExecutionFilter(where=b'{"n": 3}'))
+    assert [outcome.verdict for outcome in await store.appends.commit(group)] == ["passed"] * 5
+    rows = await store.queries.list_executions(ExecutionFilter(where=b'{"n": 3}'))
     assert [row.head.execution_id for row in rows] == [uid(3)]

@@ -6,21 +6,22 @@ import asyncio
 import logging
 import threading
 from concurrent.futures import CancelledError
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.core.engine.events import LegStarted
+from layover.errors import Closed, WrongState
 from layover.ports.commit_points import reached
-from layover.runtime.errors import EngineClosed, WrongState
 from layover.testing import CommitPoint, CrashNeverCame, Layover
 from tests.runtime.harness import HOUR, Refused, approval, call, child, delay, end, fan_out, flow, form
+from tests.testing.alive import alive
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from layover import ExecutionHandle
     from layover.nodes.context import NodeContext, SyncNodeContext
-    from layover.testing import ExecutionInTest
 
 P = CommitPoint
 
@@ -33,9 +34,9 @@ PICK: dict[str, object] = {
 PAID: dict[str, object] = {"id": "paid", "type": "wait_signal", "signal": "paid", "key": "k"}
 
 
-def causes(execution: ExecutionInTest) -> list[str]:
+async def causes(execution: ExecutionHandle) -> list[str]:
     """Return why each leg of an execution began."""
-    return [one.event.cause for one in execution.history if isinstance(one.event, LegStarted)]
+    return [one.cause for one in await execution.legs().all()]
 
 
 @pytest.mark.parametrize(
@@ -56,9 +57,9 @@ async def test_a_start_survives(layover: Layover, point: CommitPoint) -> None:
 async def test_an_answer_is_given_once(layover: Layover, point: CommitPoint) -> None:
     execution = await layover.start(flow(approval(need=2), end("${nodes.review.decisions}")))
     layover.crash_at(point)
-    await execution.approve(by="ann")
+    await (await layover.as_user("ann", ["approver"]).point((await execution.point("review")).id)).approve()
     assert (execution.status, layover.crashes) == ("paused", 1)
-    await execution.approve(by="bob")
+    await (await layover.as_user("bob", ["approver"]).point((await execution.point("review")).id)).approve()
     assert [one["by"] for one in execution.output] == ["ann", "bob"]
 
 
@@ -87,17 +88,16 @@ async def test_a_retry_is_made_once(layover: Layover, point: CommitPoint) -> Non
     layover.crash_at(point)
     await execution.retry()
     assert (execution.status, layover.crashes) == ("failed", 1)
-    retried = [one for one in execution.history if type(one.event).__name__ == "NodeFailed"]
-    assert len(retried) == 2
+    assert len([one async for one in execution.history() if one.type == "NodeFailed"]) == 2
 
 
 @pytest.mark.parametrize("point", [P.ROWS_WRITTEN, P.SIGNAL_KEPT, P.COMMAND_COMMITTED, P.SIGNAL_TOLD])
 async def test_a_signal_is_brought_once(layover: Layover, point: CommitPoint) -> None:
     execution = await layover.start(flow(PAID, {**PAID, "id": "again"}, end("${nodes.again.data}")))
     layover.crash_at(point)
-    await layover.signal("paid", "k", 1)
-    assert (list(execution.points), layover.crashes) == (["again"], 1)
-    await layover.signal("paid", "k", 2)
+    await layover.signal("paid", 1, key="k")
+    assert ([one.context_id async for one in execution.points()], layover.crashes) == (["again"], 1)
+    await layover.signal("paid", 2, key="k")
     assert execution.output == 2
 
 
@@ -110,17 +110,15 @@ async def test_a_reply_is_given_once(layover: Layover, point: CommitPoint, by_to
     assert isinstance(given, dict)
     layover.crash_at(point)
     if by_token:
-        await layover.call_back(given["to"], 3)
+        await layover.callback(given["to"]).complete(3)
     else:
-        await execution.call_back("pick", 3)
+        await layover.callback(point_id=(await execution.point("pick")).id).complete(3)
     assert (execution.output, layover.crashes) == (3, 1)
 
 
 @pytest.mark.parametrize("nth", [1, 2])
 @pytest.mark.parametrize("point", [P.MESSAGES_DELIVERED, P.MESSAGES_SENT])
-async def test_messages_arrive_although_whoever_brought_them_died(
-    layover: Layover, point: CommitPoint, nth: int
-) -> None:
+async def test_messages_arrive_although_their_relay_died(layover: Layover, point: CommitPoint, nth: int) -> None:
     await layover.register(flow(end(4), name="inner"))
     await layover.register(flow(child("kid", "inner"), end("${nodes.kid}"), name="outer"))
     before = layover.now
@@ -134,9 +132,9 @@ async def test_time_goes_on_from_where_it_was(layover: Layover) -> None:
     layover.crash_at(P.CLAIM_COMMITTED)
     began = layover.now
     await layover.skip("2h")
-    assert (execution.output, layover.crashes, layover.now - began) == ("done", 1, 7_200_000)
-    (ended,) = [one.at for one in execution.history if type(one.event).__name__ == "ExecutionCompleted"]
-    assert ended - began == 7_200_000
+    assert (execution.output, layover.crashes, layover.now - began) == ("done", 1, timedelta(hours=2))
+    (ended,) = [one.at async for one in execution.history() if one.type == "ExecutionCompleted"]
+    assert ended - began == timedelta(hours=2)
 
 
 async def test_a_call_that_was_out_is_made_again_and_takes_its_time_again(layover: Layover) -> None:
@@ -162,28 +160,27 @@ async def test_states_in_memory_are_gone(layover: Layover) -> None:
     layover.crash_at(P.ANSWER_COMMITTED)
     await execution.answer("more", {})
     assert layover.reached[P.STATE_LOADED] == 1
-    assert causes(execution)[-1] == "commands"
+    assert (await causes(execution))[-1] == "commands"
 
 
 async def test_the_dead_engine_reaches_nothing_any_more(layover: Layover) -> None:
     execution = await layover.start(flow(form()))
-    dead = await layover.engine()
+    dead = await alive(layover)
     store = dead.instance.store
     layover.crash_at(P.ANSWER_COMMITTED)
     await execution.answer("ask", {})
-    assert await layover.engine() is not dead
+    assert await alive(layover) is not dead
     with pytest.raises(asyncio.CancelledError):
-        await store.save_version("other", "x", b"{}", 0)
+        await store.definitions.save("other", "x", b"{}", 0)
     with pytest.raises(asyncio.CancelledError):
-        await store.get(execution.id)
-    with pytest.raises(EngineClosed):
-        await dead.get(execution.id)
-    alive = await layover.engine()
-    assert await alive.instance.store.latest("other") is None
+        await store.queries.find_execution(execution.id)
+    with pytest.raises(Closed):
+        await dead.queries.get(execution.id)
+    assert await (await alive(layover)).instance.store.definitions.find_latest("other") is None
 
 
 async def test_what_the_dead_engine_cleans_up_reaches_nothing(layover: Layover) -> None:
-    store = (await layover.engine()).instance.store
+    store = (await alive(layover)).instance.store
     ends: list[BaseException] = []
 
     async def stubborn(context: NodeContext) -> str:
@@ -193,7 +190,7 @@ async def test_what_the_dead_engine_cleans_up_reaches_nothing(layover: Layover) 
             await asyncio.Event().wait()
         finally:
             try:
-                await store.lock("late", "dead", layover.now, layover.now + HOUR)
+                await store.locks.acquire("late", "dead", layover.now.milliseconds, layover.now.milliseconds + HOUR)
             except BaseException as error:
                 ends.append(error)
                 raise
@@ -208,8 +205,8 @@ async def test_what_the_dead_engine_cleans_up_reaches_nothing(layover: Layover) 
     layover.crash_at(P.CALL_RETURNED)
     execution = await layover.start(flow(both, end("${nodes.both.stubborn}")))
     assert (execution.output, [isinstance(one, asyncio.CancelledError) for one in ends]) == ("done", [True])
-    alive = (await layover.engine()).instance.store
-    assert await alive.lock("late", "living", layover.now, layover.now + HOUR)
+    now, store = layover.now.milliseconds, (await alive(layover)).instance.store
+    assert await store.locks.acquire("late", "living", now, now + HOUR)
 
 
 async def test_nothing_is_done_between_the_moment_and_the_end(layover: Layover) -> None:
@@ -224,9 +221,8 @@ async def test_a_transaction_that_was_open_leaves_nothing(layover: Layover) -> N
     await layover.register(flow(form()))
     layover.crash_at(P.ROWS_WRITTEN)
     execution = await layover.start("flow")
-    alive = (await layover.engine()).instance.id
-    (leg,) = [one.event for one in execution.history if isinstance(one.event, LegStarted)]
-    assert (leg.cause, leg.instance, layover.crashes) == ("created", alive, 1)
+    (leg,) = await execution.legs().all()
+    assert (leg.cause, leg.instance, layover.crashes) == ("created", (await alive(layover)).instance.id, 1)
 
 
 async def test_what_the_dead_engine_wanted_to_do_later_is_not_done(layover: Layover) -> None:
@@ -302,7 +298,7 @@ async def test_crashes_are_counted_from_where_they_are_asked_for(layover: Layove
     layover.crash_at(P.CALL_STARTING, nth=2)
     execution = await layover.start("flow")
     assert layover.crashes == 1
-    assert [one.attempt for one in execution.nodes.values()] == [1, 2]
+    assert [one.attempt async for one in execution.nodes()] == [1, 2]
     with pytest.raises(ValueError, match="counts from 1"):
         layover.crash_at(P.CALL_STARTING, nth=0)
 
@@ -326,7 +322,9 @@ async def test_a_crash_that_never_came_is_told(tmp_path: Path) -> None:
         await layover.close()
 
 
-async def test_nothing_is_left_behind_and_nothing_is_logged(caplog: pytest.LogCaptureFixture, tmp_path: Path) -> None:
+async def test_crashes_leave_nothing_behind_and_log_takeovers_only(
+    caplog: pytest.LogCaptureFixture, tmp_path: Path
+) -> None:
     tasks, loop = asyncio.all_tasks(), asyncio.get_running_loop()
     before = (loop.get_task_factory(), loop.get_exception_handler())
     with caplog.at_level(logging.WARNING):
@@ -338,7 +336,7 @@ async def test_nothing_is_left_behind_and_nothing_is_logged(caplog: pytest.LogCa
                 await layover.start(flow(call("a"), form()))
             assert layover.crashes == 4
             await layover.close()
-    assert [record.getMessage() for record in caplog.records] == []
+    assert {record.getMessage().split()[0] for record in caplog.records} == {"lease_taken_over"}
     assert asyncio.all_tasks() == tasks
     assert (loop.get_task_factory(), loop.get_exception_handler()) == before
     reached(P.APPEND_DECIDED)  # nobody listens any more

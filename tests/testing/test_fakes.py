@@ -97,6 +97,6 @@ async def test_a_function_that_hangs_is_named(layover: Layover) -> None:
         await asyncio.Event().wait()
 
     layover.nodes(hang)
-    layover.patience = 0.0
+    layover.patience = "0s"
     with pytest.raises(NeverSettles, match=r"these calls have not ended: `a` of"):
         await layover.start(flow(call("a", "hang")))

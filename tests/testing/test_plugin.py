@@ -69,7 +69,7 @@ def test_the_event_loop_is_the_one_of_the_fixtures_of_the_test(pytester: pytest.
     async def test_it(layover: Layover, answers):
         layover.fake("greeting", side_effect=answers.get)
         execution = await layover.start(FLOW)
-        assert await execution.finished() == "Hello"
+        assert await execution.result() == "Hello"
     """
     run(pytester, test, *AUTO).assert_outcomes(passed=1)
 
@@ -91,7 +91,7 @@ def test_every_test_has_a_database_of_its_own(pytester: pytest.Pytester) -> None
     async def test_it(layover: Layover, n):
         layover.fake("greeting")
         await layover.start(FLOW)
-        assert sum((await (await layover.engine()).counts()).values()) == 1
+        assert sum((await layover.counts()).values()) == 1
     """
     run(pytester, test, *ALONE, "--layover-store=sqlite").assert_outcomes(passed=2)
 
@@ -109,7 +109,7 @@ def test_methods_and_other_fixtures_are_fine(pytester: pytest.Pytester) -> None:
         async def test_more(self, tmp_path, layover: Layover):
             assert tmp_path.is_dir()
             layover.fake("greeting")
-            await (await layover.start(FLOW)).finished()
+            await layover.run(FLOW)
     """
     for options in (ALONE, AUTO):
         run(pytester, test, *options).assert_outcomes(passed=2)
@@ -121,7 +121,7 @@ def test_a_plain_function_is_told_to_be_async(pytester: pytest.Pytester) -> None
     result.stdout.fnmatch_lines(["*The fixture `layover` is awaited: make `test_it` an `async def`.*"])
 
 
-def test_what_nobody_plays_fails_with_a_sentence(pytester: pytest.Pytester) -> None:
+def test_a_node_type_without_a_function_fails_with_a_sentence(pytester: pytest.Pytester) -> None:
     result = run(pytester, "async def test_it(layover): await layover.start(FLOW)")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["E *NobodyPlays: The workflow `greet` calls `greeting`, for which there is neither*"])

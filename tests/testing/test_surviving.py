@@ -10,6 +10,7 @@ from layover.runtime.maintenance.verify import violations
 from layover.testing import CommitPoint, DidNotSurvive, Layover, survives_crashes
 from layover.testing.surviving import Crash, crash_from, crashes_of
 from tests.runtime.harness import Refused, approval, call, child, delay, end, fan_out, flow, form
+from tests.testing.alive import alive
 
 P = CommitPoint
 
@@ -57,20 +58,41 @@ async def everything(layover: Layover) -> None:
     await layover.register(flow(form("label"), end("${nodes.label.by}"), name="shipping"))
     order = await layover.start(ORDER, {"id": "A7", "total": 500, "lines": [1, 2]})
     await layover.skip("1d")
-    await order.approve(by="ann")
+    (review,) = await layover.as_user("ann", ["approver"]).inbox().all()
+    await review.approve()
     await order.answer("count:lines.1", {"n": 20})
     await order.answer("count:lines.0", {"n": 10})
     await layover.skip("1m")
-    await order.call_back("pick", "P1")
+    await layover.callback(point_id=(await order.point("pick")).id).complete("P1")
     await order.pause("lunch")
-    await layover.signal("paid", "A7", 500)
+    await layover.signal("paid", 500, key="A7")
     await order.resume()
-    shipping = await layover.execution(order.points["ship"].child)
+    (child_of_order,) = await layover.executions(parent_id=order.id).all()
+    shipping = await layover.execution(child_of_order.id)
     await shipping.answer("label", {"by": "rail"})
     await layover.skip("2h")
     assert order.output == {"counts": [10, 20], "receipt": "receipt", "pallet": "P1", "by": "rail"}
     assert {one.idempotency_key for one in charge.calls} == {f"{order.id}/charge"}
-    assert await violations((await layover.engine()).instance.store) == []
+    assert await violations((await alive(layover)).instance.store) == []
+
+
+@survives_crashes
+async def test_what_is_done_to_workflows_keys_and_points_survives(layover: Layover) -> None:
+    workflow = await layover.register(flow(approval(), end("${nodes.review.by}")))
+    await workflow.pause("lunch")
+    execution = await layover.start("flow")
+    assert execution.status == "paused"
+    await workflow.resume()
+    await (await layover.as_user("ann", ["approver"]).point((await execution.point("review")).id)).delegate("bob")
+    await (await layover.as_user("bob", ["approver"]).point((await execution.point("review")).id)).approve()
+    assert await execution.result() == "bob"
+    other = await layover.start("flow")
+    await (await other.point("review")).cancel("no more")
+    assert other.status == "failed"
+    made = await layover.create_api_key("ci", user="ann", roles=["viewer"])
+    await layover.delete_api_key(made.id)
+    await workflow.delete()
+    assert await layover.workflows().all() == []
 
 
 async def test_what_a_crash_changes_is_told_with_the_crash(layover: Layover) -> None:

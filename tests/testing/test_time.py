@@ -4,42 +4,48 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.runtime.errors import ExecutionFailed
+from layover.errors import ExecutionFailed, InvalidInput, WaitTimeout
 from layover.testing import Layover, NotFinished
 from layover.testing.virtual_time import VirtualTime
-from tests.runtime.harness import HOUR, Refused, approval, call, delay, end, flow, form
+from tests.runtime.harness import Refused, approval, call, delay, end, flow, form
 
-DAY = 24 * HOUR
+if TYPE_CHECKING:
+    from layover import ExecutionHandle
+
+HOUR = timedelta(hours=1)
+DAY = timedelta(days=1)
 
 
-def moments(execution: object, kind: str) -> list[int]:
+async def moments(execution: ExecutionHandle, kind: str) -> list[timedelta]:
     """Return when events of a kind happened, counted from the beginning."""
-    history = execution.history  # type: ignore[attr-defined]  # of any execution
-    return [one.at - history[0].at for one in history if type(one.event).__name__ == kind]
+    history = await execution.history().all()
+    return [one.at - history[0].at for one in history if one.type == kind]
 
 
 async def test_nothing_comes_due_by_itself(layover: Layover) -> None:
     execution = await layover.start(flow(delay(duration="1s"), end("done")))
-    assert (execution.status, layover.now) == ("waiting", execution.history[0].at)
+    assert (execution.status, layover.now) == ("waiting", execution.created_at)
 
 
 async def test_a_delay_is_over_exactly_when_it_is_over(layover: Layover) -> None:
     execution = await layover.start(flow(delay(duration="1h"), end("done")))
-    await layover.skip(HOUR - 1)
+    await layover.skip(HOUR - timedelta(milliseconds=1))
     assert execution.status == "waiting"
-    await layover.skip(1)
+    await layover.skip("1ms")
     assert (execution.status, execution.output) == ("completed", "done")
 
 
-async def test_lengths_may_be_texts_numbers_and_timedeltas(layover: Layover) -> None:
+async def test_lengths_are_texts_and_timedeltas(layover: Layover) -> None:
     before = layover.now
     await layover.skip("1h30m")
-    await layover.skip(5)
     await layover.skip(timedelta(days=2))
-    assert layover.now - before == HOUR * 3 // 2 + 5 + 2 * DAY
+    assert layover.now - before == 1.5 * HOUR + 2 * DAY
+    with pytest.raises(InvalidInput, match="is not a length of time"):
+        await layover.skip(5)  # type: ignore[arg-type]  # that is what is tested
 
 
 async def test_what_is_due_acts_in_order_each_at_its_own_moment(layover: Layover) -> None:
@@ -68,12 +74,13 @@ async def test_an_approval_of_three_days_with_reminders_and_escalation(layover: 
     execution = await layover.start(order)
     await layover.skip("3d")
     assert (execution.outcome, execution.output) == ("blocked", "too late")
-    assert moments(execution, "PausePointReminded") == [4 * HOUR, DAY]
-    assert moments(execution, "PausePointEscalated") == [2 * DAY]
-    assert moments(execution, "ExecutionCompleted") == [3 * DAY]
+    assert await moments(execution, "PausePointReminded") == [4 * HOUR, DAY]
+    assert await moments(execution, "PausePointEscalated") == [2 * DAY]
+    assert await moments(execution, "ExecutionCompleted") == [3 * DAY]
     other = await layover.start("flow")
     await layover.skip("2d")
-    await other.approve("review", roles=["cfo"])
+    (asked,) = await layover.as_user("cleo", ["approver", "cfo"]).inbox().all()
+    await asked.approve()
     assert other.output == "paid"
 
 
@@ -84,7 +91,7 @@ async def test_retries_wait_as_long_as_their_policy_says_without_jitter(layover:
     began = layover.now
     assert (execution.status, len(failing.calls)) == ("waiting", 1)
     await layover.skip("1h")
-    assert [one.at - began for one in failing.calls] == [0, 60_000, 180_000]
+    assert [one.at - began for one in failing.calls] == [timedelta(minutes=one) for one in (0, 1, 3)]
     assert [one.attempt for one in failing.calls] == [1, 2, 3]
     assert execution.error is not None
     assert (execution.status, execution.error.type) == ("failed", "Refused")
@@ -121,21 +128,42 @@ async def test_a_call_that_takes_time_ends_in_time(layover: Layover) -> None:
 async def test_waiting_for_the_end_lets_as_much_time_pass_as_it_takes(layover: Layover) -> None:
     execution = await layover.start(flow(delay(duration="4w"), delay("more"), end("done")))
     began = layover.now
-    assert await execution.finished() == "done"
+    assert await execution.result() == "done"
     assert layover.now - began == 28 * DAY + HOUR
 
 
 async def test_waiting_for_the_end_of_what_waits_for_a_person_fails_with_the_reason(layover: Layover) -> None:
     execution = await layover.start(flow(form("ask")))
     with pytest.raises(NotFinished, match="`flow` has not ended: `ask` waits"):
-        await execution.finished()
+        await execution.result()
+
+
+async def test_waiting_with_a_timeout_lets_that_much_time_pass(layover: Layover) -> None:
+    execution = await layover.start(flow(form("ask", deadline="2d", on_deadline="fail"), end("done")))
+    began = layover.now
+    with pytest.raises(WaitTimeout, match="`ask` waits"):
+        await execution.result(timeout="1d")
+    assert layover.now - began == DAY
+    await execution.wait("end", timeout="2d")
+    assert (execution.status, layover.now - began) == ("failed", 2 * DAY)
+
+
+async def test_a_start_may_wait_for_a_state(layover: Layover) -> None:
+    flow_ = flow(delay(), form("ask"), delay("more"), end("done"))
+    began = layover.now
+    assert (await layover.start(flow_, until="rest")).status == "waiting"
+    assert (await layover.start(flow_, until="people")).status == "paused"
+    assert layover.now - began == HOUR
+    late = await layover.start(flow_, until="people", timeout="30m")
+    assert (late.status, layover.now - began) == ("waiting", 1.5 * HOUR)
+    assert (await late.wait("people")).status == "paused"
 
 
 async def test_waiting_for_the_end_of_what_fails_raises_that(layover: Layover) -> None:
     layover.fake("work", raises=Refused("no"))
     execution = await layover.start(flow(call("a")))
     with pytest.raises(ExecutionFailed, match="no"):
-        await execution.finished()
+        await execution.result()
 
 
 async def test_what_is_called_off_at_its_own_moment_is_not_done() -> None:

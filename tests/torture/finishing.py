@@ -9,9 +9,10 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from layover.core.engine.signals import awaited_signals
+from layover.errors import NotFound
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import CLOSED, ExecutionFilter, PointFilter
-from layover.runtime.errors import UnknownExecution
+from layover.ports.records import CLOSED
+from layover.ports.view_records import ExecutionFilter, PointFilter
 from layover.runtime.execution.outbox_messages import ADMIT
 
 from .random_operations import OPEN, PEOPLE
@@ -19,8 +20,9 @@ from .random_operations import OPEN, PEOPLE
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from layover import Engine
-    from layover.ports.records import ExecutionRow, PointRow
+    from layover.ports.records import PointRow
+    from layover.ports.view_records import ExecutionRow
+    from layover.runtime.runtime import Runtime
 
     from .random_operations import RandomOperations
 
@@ -35,7 +37,7 @@ _EVER = 2**62
 class Finish:
     """Brings executions to their ends."""
 
-    def __init__(self, engine: Engine, operations: RandomOperations, kindly: float) -> None:
+    def __init__(self, engine: Runtime, operations: RandomOperations, kindly: float) -> None:
         self._engine = engine
         self._operations = operations
         self._kindly = kindly
@@ -61,7 +63,7 @@ class Finish:
         found = 0
         while found < _IN_A_ROW:
             try:
-                await asyncio.gather(*(self._engine.counts() for _ in range(_AT_ONCE)))
+                await asyncio.gather(*(self._engine.lists.counts() for _ in range(_AT_ONCE)))
                 found += 1
             except StoreUnavailable:
                 found = 0
@@ -70,8 +72,8 @@ class Finish:
     async def _reasons(self, row: ExecutionRow) -> list[str]:
         """Return the kinds of what an execution waits for."""
         try:
-            return [reason.kind for reason in (await self._engine.why(row.head.execution_id)).reasons]
-        except UnknownExecution:
+            return [reason.kind for reason in (await self._engine.queries.why(row.head.execution_id)).reasons]
+        except NotFound:
             return ["purged"]
 
     async def _find_unexplained(self, left: list[ExecutionRow]) -> None:
@@ -79,7 +81,7 @@ class Finish:
         suspects = [row for row in left if not await self._reasons(row)]
         await asyncio.sleep(_SECOND_LOOK if suspects else 0)
         for row in suspects:
-            found = await self._engine.instance.store.get(row.head.execution_id)
+            found = await self._engine.instance.store.queries.find_execution(row.head.execution_id)
             if found is not None and found.head == row.head and not await self._reasons(found):
                 self._operations.problems.append(f"{row.head.execution_id} stands still, and cannot say why")
 
@@ -98,24 +100,24 @@ class Finish:
         store = self._engine.instance.store
         found: list[ExecutionRow] = []
         after: tuple[int, str] | None = None
-        while page := await store.page(ExecutionFilter(status=OPEN, after=after, limit=500)):
+        while page := await store.queries.list_executions(ExecutionFilter(status=OPEN, after=after, limit=500)):
             found += page
             after = (page[-1].info.created_at, page[-1].head.execution_id)
         return [row for row in found if row.head.status not in CLOSED]
 
     async def _help_on(self, left: list[ExecutionRow]) -> None:
         store = self._engine.instance.store
-        points = await store.points(PointFilter(status=("open",), limit=2_000))
+        points = await store.queries.list_points(PointFilter(status=("open",), limit=2_000))
         paused = [row.head.execution_id for row in left if row.head.status in ("paused", "pausing")]
         waiting = [row.head.execution_id for row in left if row.head.status in ("paused", "waiting")]
         await asyncio.gather(
             *(self._do("finish answer", partial(self._bring, row)) for row in points),
-            *(self._do("finish resume", partial(self._engine.resume, id_)) for id_ in paused),
-            *(self._do("finish retry", partial(self._engine.retry, id_)) for id_ in waiting),
+            *(self._do("finish resume", partial(self._engine.control.resume, id_)) for id_ in paused),
+            *(self._do("finish retry", partial(self._engine.control.retry, id_)) for id_ in waiting),
         )
 
     async def _cancel(self, left: list[ExecutionRow]) -> None:
-        cancels = (partial(self._engine.cancel, row.head.execution_id, "the torture is over") for row in left)
+        cancels = (partial(self._engine.control.cancel, row.head.execution_id, "the torture is over") for row in left)
         await asyncio.gather(*(self._do("finish cancel", one) for one in cancels))
 
     async def _do(self, name: str, deed: Callable[[], Awaitable[object]]) -> None:
@@ -131,9 +133,9 @@ class Finish:
                     await self._do_quietly(partial(self._operations.answer, row, by, approved=True))
             case "signal":
                 for name, key in awaited_signals(point):
-                    await self._engine.deliver(name, key, 1)
+                    await self._engine.signals.deliver(name, key, 1)
             case "callback":
-                await self._engine.call_back(point=point.id, output={"n": 2})
+                await self._engine.callbacks.reply(point=point.id, output={"n": 2})
             case _:
                 pass
 
@@ -144,7 +146,7 @@ class Finish:
         """Wait until nothing is on its way any more."""
         store, end = self._engine.instance.store, monotonic() + _STERNLY
         # Who waited for a moment to start and was closed before keeps its question until then; it does no harm.
-        while any(one.kind != ADMIT for one in (await store.outbox(_EVER, 10_000)).due):
+        while any(one.kind != ADMIT for one in (await store.outbox.read_due(_EVER, 10_000)).due):
             if monotonic() > end:
                 return False
             await asyncio.sleep(_PAUSE)

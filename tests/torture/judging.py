@@ -9,7 +9,7 @@ import msgspec
 
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
-from layover.ports.records import ExecutionFilter
+from layover.ports.view_records import ExecutionFilter
 from layover.runtime.maintenance.verify import violations
 from layover.runtime.plans import Plans
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from layover.core.plan import Plan
-    from layover.ports.records import ExecutionRow
     from layover.ports.store import Inspectable
+    from layover.ports.view_records import ExecutionRow
 
     from .functions import World
     from .random_operations import Promise, RandomOperations
@@ -74,7 +74,7 @@ async def read(store: Inspectable) -> dict[str, Journey]:
     found: dict[str, Journey] = {}
     after: tuple[int, str] | None = None
     plans = Plans(store)
-    while rows := await store.page(ExecutionFilter(after=after, limit=500)):
+    while rows := await store.queries.list_executions(ExecutionFilter(after=after, limit=500)):
         for row in rows:
             found[row.head.execution_id] = await _journey(store, row, plans)
         after = (rows[-1].info.created_at, rows[-1].head.execution_id)
@@ -83,12 +83,12 @@ async def read(store: Inspectable) -> dict[str, Journey]:
 
 async def read_one(store: Inspectable, execution_id: str) -> Journey | None:
     """Read one execution, if it is there."""
-    row = await store.get(execution_id)
+    row = await store.queries.find_execution(execution_id)
     return await _journey(store, row, Plans(store)) if row is not None else None
 
 
 async def _journey(store: Inspectable, row: ExecutionRow, plans: Plans) -> Journey:
-    entries = await store.history(row.head.execution_id, 0, 1_000_000)
+    entries = await store.queries.read_history(row.head.execution_id, 0, 1_000_000)
     log = [(entry.at, event) for entry in entries for event in decode_events(entry.events)]
     return Journey(row, await plans.of(row.info.hash), log)
 

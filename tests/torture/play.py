@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover import Engine
-from layover.bootstrap import inspectable_store
+from layover.bootstrap import inspectable_store, open_runtime
 from layover.ports.errors import StoreUnavailable
 from layover.runtime.maintenance.verify import violations
 
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.ports.store import Inspectable
+    from layover.runtime.runtime import Runtime
 
 _FLOWS = 12
 _DEEDS_AT_ONCE = 12
@@ -38,6 +38,7 @@ _VERIFY_EVERY = 8.0
 _LOOK_EVERY = 0.3
 _FILL_EVERY = 0.5
 _ID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_RECORD = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+ ")  # how a line of the log begins
 _MOST_TOLD = 3  # executions whose whole history is printed
 
 
@@ -83,7 +84,7 @@ class _Play:
 
     async def play(self) -> list[str]:
         chance = Random(self._plot.seed + 1)  # noqa: S311 - it keeps no secret
-        engine = Engine(self._stage.address, settings=settings_of({"executions": 20}))
+        engine = open_runtime(self._stage.address, settings=settings_of({"executions": 20}))
         async with engine:
             operations = RandomOperations(engine, self._world, self._plot.seed, chance, _FLOWS)
             await operations.register()
@@ -94,7 +95,7 @@ class _Play:
             left = await Finish(engine, operations, self._plot.kindly).finish(self._say)
             filling.cancel()
             for id_ in left:
-                self._whys[id_] = (await engine.why(id_)).summary
+                self._whys[id_] = (await engine.queries.why(id_)).summary
                 self._findings.append(Finding(id_, "does not come to its end"))
             await self._workers.end_all()
         self._say(f"refused: {dict(operations.refused)}")
@@ -108,7 +109,7 @@ class _Play:
             self._workers.fill(mortal=False)
             await asyncio.sleep(_FILL_EVERY)
 
-    async def _torture(self, engine: Engine, operations: RandomOperations, chance: Random) -> None:
+    async def _torture(self, engine: Runtime, operations: RandomOperations, chance: Random) -> None:
         """Do things to executions and to workers, until the time is over."""
         end = monotonic() + self._plot.seconds
         async with asyncio.TaskGroup() as group:
@@ -131,8 +132,8 @@ class _Play:
             except StoreUnavailable as error:  # one that was stopped held the file, or there is no server
                 self._say(f"the store did not answer: {error.message}")
 
-    async def _tell(self, engine: Engine, operations: RandomOperations) -> None:
-        counts = await engine.counts()
+    async def _tell(self, engine: Runtime, operations: RandomOperations) -> None:
+        counts = await engine.lists.counts()
         told_counts = " ".join(f"{name}:{count}" for name, count in sorted(counts.items()))
         done = " ".join(
             f"{name}:{count}"
@@ -164,7 +165,7 @@ class _Play:
     async def _judge(self, operations: RandomOperations) -> None:
         async with self._read() as store:
             self._findings += await judge(store, self._world, operations)
-            counts = await store.counts()
+            counts = await store.queries.count_by_status()
         self._say(f"judged {sum(counts.values())} executions: {counts}; purged {len(operations.purged)}")
 
     def _complaints(self) -> list[str]:
@@ -172,7 +173,7 @@ class _Play:
         found = []
         for log in sorted(self._folder.glob("worker-*.log")):
             lines = log.read_text(errors="replace").splitlines()
-            bad = [n for n, line in enumerate(lines) if line.startswith("Traceback") or " CRITICAL " in line]
+            bad = [n for n, line in enumerate(lines) if " CRITICAL " in line or _is_fault(lines, n)]
             found += [f"{log.name}: {os.linesep.join(lines[max(0, n - 1) : n + 40])}" for n in bad[:1]]
         return found
 
@@ -188,3 +189,11 @@ class _Play:
                 why = self._whys.get(id_, "it is closed")
                 texts.append(f"{id_} of {journeys[id_].row.info.workflow}: {why}\n{told(journeys[id_])}")
         return texts
+
+
+def _is_fault(lines: list[str], n: int) -> bool:
+    """Return whether a traceback begins here that is neither a store's, which is out of reach, nor a function's."""
+    if not lines[n].startswith("Traceback"):
+        return False
+    record = next((line for line in reversed(lines[:n]) if _RECORD.match(line)), "")
+    return " WARNING " not in record and " attempt_failed " not in record

@@ -6,11 +6,13 @@ import asyncio
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from layover import InvalidDefinition, LayoverError, Options
+from layover import InvalidDefinition, LayoverError
 from layover.core.engine.signals import awaited_signals
+from layover.errors import NotFound
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.records import CLOSED, ExecutionFilter, PointFilter
-from layover.runtime.errors import UnknownExecution
+from layover.ports.records import CLOSED
+from layover.ports.view_records import ExecutionFilter, PointFilter
+from layover.runtime.operations.start_options import Options
 
 from .workflows import LANES, make, name_of
 
@@ -18,8 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from random import Random
 
-    from layover import Engine
-    from layover.ports.records import ExecutionRow, PointRow
+    from layover.ports.records import PointRow
+    from layover.ports.view_records import ExecutionRow
+    from layover.runtime.runtime import Runtime
 
     from .functions import World
 
@@ -46,7 +49,7 @@ class Promise(NamedTuple):
 class RandomOperations:
     """All that can be done, on one engine."""
 
-    def __init__(self, engine: Engine, world: World, seed: int, chance: Random, flows: int) -> None:
+    def __init__(self, engine: Runtime, world: World, seed: int, chance: Random, flows: int) -> None:
         self._engine = engine
         self._world = world
         self._seed = seed
@@ -67,13 +70,13 @@ class RandomOperations:
     async def register(self) -> None:
         """Make the workflows known."""
         for number in range(self._flows):
-            await self._engine.register(make(self._seed, number))
+            await self._engine.workflows.register(make(self._seed, number))
 
     async def look_around(self) -> None:
         """See which executions there are, newest first, and which points are open."""
         store = self._engine.instance.store
-        self.rows = await store.page(ExecutionFilter(limit=300))
-        self.points = await store.points(PointFilter(status=("open", "answered"), limit=1_000))
+        self.rows = await store.queries.list_executions(ExecutionFilter(limit=300))
+        self.points = await store.queries.list_points(PointFilter(status=("open", "answered"), limit=1_000))
 
     async def do_something(self) -> None:
         """Do one thing, chosen by chance, to something chosen by chance."""
@@ -115,50 +118,52 @@ class RandomOperations:
             tags=("torture",),
         )
         key = f"key-{chance.randrange(40)}" if chance.randrange(4) == 0 else None
-        begun = await self._engine.start(workflow, given, key=key, on_conflict="return", options=options)
+        begun = await self._engine.executions.start(workflow, given, key=key, on_conflict="return", options=options)
         self.acknowledged[begun.id] = workflow
         if key is not None:
             self._keyed.add(begun.id)
 
     async def _pause(self) -> None:
-        await self._engine.pause(self._execution(*OPEN), "torture", by="op")
+        await self._engine.control.pause(self._execution(*OPEN), "torture", by="op")
 
     async def _resume(self) -> None:
-        await self._engine.resume(self._execution("paused", "pausing"), {"v": self._chance.randrange(9)}, by="op")
+        await self._engine.control.resume(
+            self._execution("paused", "pausing"), {"v": self._chance.randrange(9)}, by="op"
+        )
 
     async def _cancel(self) -> None:
-        await self._engine.cancel(self._execution(*OPEN), "torture", by="op")
+        await self._engine.control.cancel(self._execution(*OPEN), "torture", by="op")
 
     async def _retry(self) -> None:
-        await self._engine.retry(self._execution("failed", "waiting", "paused"), by="op")
+        await self._engine.control.retry(self._execution("failed", "waiting", "paused"), by="op")
 
     async def _rewind(self) -> None:
         id_ = self._execution(*CLOSED, "waiting", "paused")
-        nodes = await self._engine.nodes(id_)
+        nodes = await self._engine.queries.nodes(id_)
         if nodes:
-            await self._engine.rewind(id_, self._chance.choice(nodes).context_id, "torture", by="op")
+            await self._engine.control.rewind(id_, self._chance.choice(nodes).context_id, "torture", by="op")
 
     async def _purge(self) -> None:
         store = self._engine.instance.store
         before = self._engine.instance.clock.now() - _PURGED_AFTER
         # A key that is used again begins an execution of the same id, which takes children of the first for its own.
-        found = await store.expendable(before, 100, name_of(self._chance.randrange(self._flows)))
+        found = await store.retention.list_purgeable(before, 100, name_of(self._chance.randrange(self._flows)))
         found = [id_ for id_ in found if id_ not in self._keyed][:15]
         self.purged.update(found)
-        await store.purge(found)
+        await store.retention.purge(found)
 
     async def _renew(self) -> None:
         number = self._chance.randrange(self._flows)
         self._editions[number] += 1
-        await self._engine.register(make(self._seed, number, self._editions[number]))
+        await self._engine.workflows.register(make(self._seed, number, self._editions[number]))
 
     async def _look(self) -> None:
         id_ = self._execution()
-        await self._engine.why(id_)
-        await self._engine.nodes(id_)
-        await self._engine.points(id_, children=True)
-        await self._engine.history(id_)
-        await self._engine.get(id_)
+        await self._engine.queries.why(id_)
+        await self._engine.queries.nodes(id_)
+        await self._engine.points.list(id_, children=True)
+        await self._engine.queries.history(id_)
+        await self._engine.queries.get(id_)
 
     # People
 
@@ -172,12 +177,12 @@ class RandomOperations:
         if row.point.doubt:
             data = {"happened": approved}
         decision = approved if row.point.kind == "approval" else None
-        taken = await self._engine.answer(row.point.id, data, by=by, approved=decision, comment="so be it")
+        taken = await self._engine.answers.answer(row.point.id, data, by=by, approved=decision, comment="so be it")
         if not taken.repeated:
             self.promised.append(Promise(row.execution_id, row.point.id, by if row.point.kind == "approval" else ""))
 
     async def _cancel_point(self) -> None:
-        await self._engine.cancel_point(self._point().point.id, "torture")
+        await self._engine.answers.cancel_point(self._point().point.id, "torture")
 
     # Systems outside
 
@@ -185,7 +190,7 @@ class RandomOperations:
         awaited = [pair for row in self.points for pair in awaited_signals(row.point)]
         name, key = self._chance.choice([*awaited, ("s", "2"), ("s", "")])
         id_ = f"signal-{self._chance.randrange(500)}" if self._chance.randrange(4) == 0 else None
-        await self._engine.deliver(name, key, self._chance.choice((1, 1, "x")), id=id_)
+        await self._engine.signals.deliver(name, key, self._chance.choice((1, 1, "x")), id=id_)
 
     async def _reply(self) -> None:
         chance = self._chance
@@ -199,13 +204,13 @@ class RandomOperations:
             token, point = None, row.point.id
         match chance.choice(("reply", "reply", "reply", "fail", "beat")):
             case "reply":
-                await self._engine.call_back(token, {"n": 1}, point=point)
+                await self._engine.callbacks.reply(token, {"n": 1}, point=point)
                 if row is not None:
                     self.promised.append(Promise(row.execution_id, row.point.id))
             case "fail":
-                await self._engine.fail_callback(token, "no", point=point)
+                await self._engine.callbacks.fail(token, "no", point=point)
             case _:
-                await self._engine.beat(token, point=point)
+                await self._engine.callbacks.beat(token, point=point)
 
     # What it is done to
 
@@ -213,11 +218,11 @@ class RandomOperations:
         """Return an execution, nearly always in one of some statuses if there is one."""
         found = [row for row in self.rows if row.head.status in status and self._chance.randrange(20)] or self.rows
         if not found:
-            raise UnknownExecution("There is none yet.")
+            raise NotFound("There is none yet.", code="unknown_execution")
         return self._chance.choice(found).head.execution_id
 
     def _point(self, *kinds: str) -> PointRow:
         found = [row for row in self.points if not kinds or row.point.kind in kinds]
         if not found:
-            raise UnknownExecution("No such point is open.")
+            raise NotFound("No such point is open.", code="unknown_execution")
         return self._chance.choice(found)

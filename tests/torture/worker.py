@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 from layover.ports.commit_points import CommitPoint, watch
 from layover.ports.errors import StoreUnavailable
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 
 from .functions import World, functions, probes
 
@@ -36,9 +36,9 @@ class Options(msgspec.Struct, forbid_unknown_fields=True):
     settings: dict[str, object] = {}
 
 
-def settings_of(given: dict[str, object]) -> Settings:
+def settings_of(given: dict[str, object]) -> RuntimeSettings:
     """Return settings that are quick, but for what is given."""
-    return msgspec.convert({**QUICK, **given}, Settings)
+    return msgspec.convert({**QUICK, **given}, RuntimeSettings)
 
 
 async def main(folder: Path, options: Options) -> int:
@@ -47,7 +47,7 @@ async def main(folder: Path, options: Options) -> int:
         watch(_Reaper(options.die_after).reached)
     nodes = [one for one in functions(World(folder)) if one.__name__ != options.lacks]
     known = probes([one.__name__ for one in nodes])
-    engine = Engine(options.address, nodes=nodes, probes=known, settings=settings_of(options.settings))
+    engine = open_runtime(options.address, nodes=nodes, probes=known, settings=settings_of(options.settings))
     try:
         await engine.__aenter__()
     except StoreUnavailable as error:

@@ -1,6 +1,6 @@
 """Accepting connections one by one: each has a slot before it is more than a socket.
 
-The event loop's own server accepts all that wait before it tells anybody of the first, and by then the files may be
+The event loop's own server accepts all that wait before it reports the first, and by then the files may be
 used up.
 """
 
@@ -80,9 +80,9 @@ class Acceptor:
     def _start(self, connected: socket.socket, slot: Slot) -> None:
         task = self._loop.create_task(self._make(connected, slot))
         self._making.add(task)
-        task.add_done_callback(self._made)
+        task.add_done_callback(self._on_connection_made)
 
-    def _made(self, task: asyncio.Task[None]) -> None:
+    def _on_connection_made(self, task: asyncio.Task[None]) -> None:
         self._making.discard(task)
         if self._held is None or self._making:
             return

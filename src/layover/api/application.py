@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import perf_counter
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
@@ -13,6 +14,7 @@ from layover.api.problems import Refusal
 from layover.api.route_index import RouteIndex
 from layover.api.routes import ROUTES
 from layover.api.services import Services
+from layover.api.settings import ApiSettings
 from layover.coordination.local import LocalLimiter
 
 if TYPE_CHECKING:
@@ -22,13 +24,12 @@ if TYPE_CHECKING:
 
     from layover.api.routing import Route
     from layover.api.services import Guard
-    from layover.api.settings import ApiSettings
     from layover.ports.limiter import Limiter
-    from layover.runtime.engine import Engine
+    from layover.runtime.runtime import Runtime
 
 
 def application(
-    engine: Engine,
+    runtime: Runtime,
     *,
     settings: ApiSettings | None = None,
     guard: Guard | None = None,
@@ -36,15 +37,11 @@ def application(
     access: AccessSettings | None = None,
     routes: Iterable[Route] = ROUTES,
 ) -> Starlette:
-    """Return an application for an engine, which whoever calls this opens and stops.
-
-    `settings` say all about limits; without them, those of `access` hold, and what is usual.
-    """
-    access = access or AccessSettings()
+    """Return an application for a runtime, which the caller opens and stops."""
     services = Services(
-        engine,
-        settings=settings or access.api_settings(),
-        guard=guard or KeysAndTokens(engine, access),
+        runtime,
+        settings=settings or ApiSettings(),
+        guard=guard or KeysAndTokens(runtime, access or AccessSettings()),
         limiter=limiter or LocalLimiter(),
     )
     app = Starlette(routes=[RouteIndex(routes, services)])
@@ -57,5 +54,9 @@ def application(
 async def _not_found(scope: Scope, _receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        answering = Answering(send, request_id_of(headers), is_head=scope["method"] == "HEAD")
-        await answering.refuse(Refusal("not_found", "There is nothing under this path."))
+        request_id = request_id_of(headers)
+        answering = Answering(send, request_id, is_head=scope["method"] == "HEAD")
+        refusal = Refusal("not_found", "There is nothing under this path.")
+        services: Services = scope["app"].state.services
+        services.access_log.refused(scope, request_id, "", (refusal.status, refusal.code), perf_counter())
+        await answering.refuse(refusal)

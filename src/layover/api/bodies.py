@@ -11,7 +11,7 @@ import msgspec
 from starlette.requests import ClientDisconnect
 
 from layover.api.problems import Refusal
-from layover.api.resources.problems import FieldError
+from layover.model.problems import FieldError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,14 +78,14 @@ def decoded(raw: bytes, wanted: type[Any], settings: ApiSettings) -> Any:
         hint = getattr(wanted, "elsewhere", {}).get(unknown[1]) if unknown is not None and not place.path else None
         if hint is not None:
             place = FieldError(path=place.path, message=f"{place.message}. {hint}")
-        raise Refusal("invalid_body", "The body is not as it should be.", errors=[place]) from error
+        raise Refusal("invalid_body", "The request body is invalid.", errors=[place]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("malformed", f"The body is no JSON: {str(error)[:200]}.") from error
     if wanted is not object and b"\\u0000" in raw:
         path = place_of_nul(body)
         if path is not None:
             errors = [FieldError(path=path, message="The character U+0000 is not taken here")]
-            raise Refusal("invalid_body", "The body is not as it should be.", errors=errors)
+            raise Refusal("invalid_body", "The request body is invalid.", errors=errors)
     return body
 
 

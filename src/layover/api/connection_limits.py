@@ -95,7 +95,7 @@ class ConnectionSlots:
 
     @property
     def is_full(self) -> bool:
-        """Whether there are more connections than are answered for everybody."""
+        """Whether there are more connections than are answered for all callers."""
         return self.count > self._limits.most
 
     def take(self, host: str) -> Slot | None:

@@ -1,6 +1,6 @@
-"""Connections: the head of a request is bounded in size and in time, before anybody knows who sends it.
+"""Connections: the head of a request is bounded in size and in time, before its sender is known.
 
-What is no request is told like everything else that is not done. A connection can be dropped by whoever answers on it.
+What is no request is told like everything else that is not done. A handler can drop the connection that it answers on.
 A client that does not read its answer is let go: until then all of it is kept here, for as long as the client likes.
 """
 

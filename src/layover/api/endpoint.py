@@ -7,31 +7,34 @@ import logging
 import math
 import re
 import secrets
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect
 
+from layover.api.access_log import CALLER
 from layover.api.bodies import check_media_type, decoded, queried, read_body
 from layover.api.hosts import is_own_address
 from layover.api.idempotency import LONGEST_KEY, OthersReply, Repeatable
-from layover.api.permissions import NOBODY
 from layover.api.problems import Refusal, refusal_of
-from layover.api.request import Reply, Request, Stream
+from layover.api.request import Request, Response, Stream
 from layover.api.routing import NoQuery
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
+from layover.logs.context import REQUEST_ID
 from layover.runtime.execution.callback_tokens import has_form_of_token, hash_of
+from layover.service.permissions import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from starlette.types import Receive, Scope, Send
 
-    from layover.api.permissions import Caller
     from layover.api.routing import Route
     from layover.api.services import Services
+    from layover.model.access import Caller
+
 
 _log = logging.getLogger("layover.api")
 
@@ -65,26 +68,42 @@ class Endpoint:
     def __init__(self, routes: Mapping[str, Route], services: Services) -> None:
         self.routes = routes
         self._services = services
+        self._template = next((route.path for route in routes.values()), "")
         self._allow = ", ".join(sorted({*routes, *({"HEAD"} if "GET" in routes else ())}))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, and count it."""
-        began = perf_counter()
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         request_id = request_id_of(headers)
+        current = REQUEST_ID.set(request_id)
+        try:
+            await self._answer(scope, receive, send, headers, request_id)
+        finally:
+            REQUEST_ID.reset(current)
+
+    async def _answer(
+        self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str], request_id: str
+    ) -> None:
+        began = perf_counter()
         answering = Answering(send, request_id, is_head=scope["method"] == "HEAD")
         route = self.routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
         try:
             if route is None:
                 raise Refusal("method_not_allowed", f"Use {self._allow}.", headers={"allow": self._allow})  # noqa: TRY301 - told like all others
-            reply = await self._reply(route, scope, headers, receive, request_id)
+            tracer = self._services.runtime.tracer
+            with nullcontext() if tracer is None else tracer.received(headers.get("traceparent", "")):
+                reply = await self._reply(route, scope, headers, receive, request_id)
         except ClientDisconnect:
             return
         except Exception as error:  # noqa: BLE001 - the edge: whatever it is, the client gets an answer
             refusal = _refusal(error, request_id)
             self._count(route, refusal.status, began)
+            told = refusal.status, refusal.code
+            self._services.access_log.refused(scope, request_id, self._template, told, began)
             await answering.refuse(refusal)
             return
+        status = 200 if isinstance(reply, Stream) else reply.status
+        self._services.access_log.answered(scope, request_id, self._template, status, began)
         if isinstance(reply, Stream):
             await answering.stream(reply, scope, receive, self._services.settings.stalled_after)
         else:
@@ -98,11 +117,12 @@ class Endpoint:
 
     async def _reply(
         self, route: Route, scope: Scope, headers: Mapping[str, str], receive: Receive, request_id: str
-    ) -> Reply | Stream:
+    ) -> Response | Stream:
         services, path = self._services, scope["path_params"]
         _check_head(scope, headers)
         self._check_host(headers.get("host"))
         caller = await self._caller(route, scope, headers, request_id)
+        scope[CALLER] = caller.user
         if route.limited and RESERVED in scope.get("extensions", {}) and not caller.may(_OPERATING):
             raise Refusal("too_many_connections", "As many connections are open as may be; try again.", headers=_LATER)
         if route.open == "token":
@@ -113,28 +133,29 @@ class Endpoint:
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
         pairs = _pairs(scope)
         query = queried(pairs, route.query) if pairs or route.query is not NoQuery else _NO_QUERY
-        body: Any = None
-        if route.body is not None:
-            raw = await read_body(receive, headers, services.settings)
-            if raw:  # what is not there is of no kind, whatever a client says that it is
-                check_media_type(headers, route)
-            body = raw if route.body is bytes else decoded(raw, route.body, services.settings)
         call: Request[Any, Any] = Request(
             services=services,
             caller=caller,
-            body=body,
+            body=None,
             query=query,
             path=path,
             headers=headers,
             request_id=request_id,
             base=scope.get("root_path", ""),
         )
+        if route.admit is not None:
+            await route.admit(call)
+        if route.body is not None:
+            raw = await read_body(receive, headers, services.settings)
+            if raw:  # what is not there is of no kind, whatever a client says that it is
+                check_media_type(headers, route)
+            call.body = raw if route.body is bytes else decoded(raw, route.body, services.settings)
         if not route.keyed or call.key is None:
             return await route.handle(call)
         return await self._once(route, call, scope["path"], pairs)
 
     async def _caller(self, route: Route, scope: Scope, headers: Mapping[str, str], request_id: str) -> Caller:
-        """Return who asks; whoever need not say so is nobody."""
+        """Return the caller; one that needs no credentials is `NOBODY`."""
         if route.open in ("anybody", "token"):
             return NOBODY
         shown = headers.get("authorization"), headers.get("x-api-key")
@@ -179,7 +200,7 @@ class Endpoint:
         guesses = self._services.guesses
         guesses.check(scope)
         hashed = hash_of(token) if has_form_of_token(token) else None
-        if hashed is None or await self._services.store.token(hashed) is None:
+        if hashed is None or await self._services.store.queries.find_token(hashed) is None:
             guesses.note(scope, token, request_id)
             await self._limit(self._known_as(NOBODY, scope))
             raise Refusal("unknown_token", "This callback token is unknown.")
@@ -201,7 +222,7 @@ class Endpoint:
 
     async def _once(
         self, route: Route, call: Request[Any, Any], path: str, pairs: list[tuple[str, str]]
-    ) -> Reply | Stream:
+    ) -> Response | Stream:
         """Do what a request with a key asks for, unless that was done: then answer what was answered."""
         key = call.key or ""
         if not 0 < len(key) <= LONGEST_KEY or not key.isprintable():
@@ -209,7 +230,8 @@ class Endpoint:
         user = call.caller.user
         scope = (user, route.method, path) if route.scope is None else (route.name, route.scope(call))
         body = call.body.hex() if isinstance(call.body, bytes) else call.body
-        repeatable = Repeatable(self._services, scope, key, [pairs, body], None if route.scope is None else user)
+        asked = [pairs, body] if route.same is None else route.same(call)
+        repeatable = Repeatable(self._services, scope, key, asked, None if route.scope is None else user)
         try:
             before = await repeatable.begin()
         except OthersReply:
@@ -224,7 +246,7 @@ class Endpoint:
         except BaseException:
             await repeatable.drop()
             raise
-        if isinstance(reply, Reply):
+        if isinstance(reply, Response):
             await repeatable.end(reply if route.kept is None else route.kept(reply))
         return reply
 
@@ -241,7 +263,7 @@ class Answering:
         """Say why not."""
         await self.reply(_problem(refusal, self._request_id))
 
-    async def reply(self, reply: Reply) -> None:
+    async def reply(self, reply: Response) -> None:
         """Send an answer."""
         body = reply.encoded()
         headers = {**SECURITY_HEADERS, **reply.headers}
@@ -296,8 +318,8 @@ async def _gone(receive: Receive) -> None:
         pass
 
 
-def _problem(refusal: Refusal, request_id: str) -> Reply:
-    return Reply(refusal.problem(request_id), refusal.status, refusal.headers, "application/problem+json")
+def _problem(refusal: Refusal, request_id: str) -> Response:
+    return Response(refusal.problem(request_id), refusal.status, refusal.headers, "application/problem+json")
 
 
 def _refusal(error: BaseException, request_id: str) -> Refusal:
@@ -308,10 +330,8 @@ def _refusal(error: BaseException, request_id: str) -> Refusal:
         return _INTERNAL
     if found.status >= _FAULTS_FROM:
         _log.warning(
-            "request_refused request=%s status=%s code=%s error=%s", request_id, found.status, found.code, error
-        )
-    else:  # what is wrong with a request may quote it, and its path may hold a token: neither is written down
-        _log.info("request_refused request=%s status=%s code=%s", request_id, found.status, found.code)
+            "request_failed request=%s status=%s code=%s error=%s", request_id, found.status, found.code, error
+        )  # what is wrong with a request may quote it, and its path may hold a token: the access log has neither
     return found
 
 

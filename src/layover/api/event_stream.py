@@ -18,17 +18,23 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.api.problems import Refusal
-from layover.api.serializers.executions import event_of
-from layover.ports.records import CLOSED
+from layover.model.shared import encode
+from layover.runtime.queries.changes import LineWatch, next_change
+from layover.runtime.results.executions import event_of
+from layover.runtime.results.progress import progress_of
+from layover.service.actor import DEBUG
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator
 
-    from layover.api.permissions import Caller
     from layover.api.settings import ApiSettings
+    from layover.model.access import Caller
+    from layover.model.executions import LogLine
     from layover.ports.records import Head
-    from layover.runtime.engine import Engine
-    from layover.runtime.operations.executions import HistoryEntry
+    from layover.ports.view_records import NodeProgress
+    from layover.runtime.queries.history import HistoryEntry
+    from layover.runtime.runtime import Runtime
+
 
 _FEWEST, _MOST = 1, 100  # events that are read ahead
 _LARGE = 64_000  # bytes of them
@@ -38,12 +44,13 @@ _ALIVE = b": alive\n\n"
 
 
 class Follower:
-    """Whoever follows: known by a user and a credential, and asked now and then whether they still may."""
+    """The reader of a stream: a user and a credential, whose permission is checked now and then."""
 
     def __init__(self, caller: Caller, may_follow: Callable[[], Awaitable[bool]]) -> None:
         self.user = caller.user
         self.credential = caller.credential
         self.may_follow = may_follow
+        self.may_debug = caller.may(DEBUG)
         self.ended = asyncio.Event()
 
 
@@ -62,7 +69,7 @@ class Streams:
         return self._open.total()
 
     def check(self, user: str) -> None:
-        """Refuse one more, if there are too many; whoever has most of them makes room for those who have fewer."""
+        """Refuse one more, if there are too many; the user with most of them makes room for users with fewer."""
         settings = self._settings
         is_full = self.count >= settings.streams and not self._make_room(user)
         if is_full or self._open[user] >= settings.streams_by_caller:
@@ -70,7 +77,7 @@ class Streams:
             raise Refusal("too_many_streams", message, headers={"retry-after": "5"})
 
     def _make_room(self, user: str) -> bool:
-        """End a stream of whoever has most, if that leaves them with no fewer than the user who asks has then."""
+        """End a stream of the user with most, if that leaves them with no fewer than the user who asks has then."""
         most = max(self._open, key=self._open.__getitem__, default=user)
         if self._open[most] <= self._open[user] + 1:
             return False
@@ -85,10 +92,11 @@ class Streams:
             if follower.credential == credential:
                 follower.ended.set()
 
-    async def follow(self, engine: Engine, execution_id: str, since: int, follower: Follower) -> AsyncGenerator[bytes]:
+    async def follow(self, engine: Runtime, execution_id: str, since: int, follower: Follower) -> AsyncGenerator[bytes]:
         """Give the events of an execution from a number on, until it has ended, or the follower may not go on."""
         loop = asyncio.get_running_loop()
-        with self._counted(follower):
+        lines = LineWatch(engine.instance, execution_id, may_read=follower.may_debug)
+        with self._counted(follower), engine.instance.progress.watch(execution_id) as progress:
             yield _FIRST
             ahead, asked_at = 10, loop.time()
             while not self._stopping.is_set() and not follower.ended.is_set():
@@ -96,7 +104,7 @@ class Streams:
                     asked_at = loop.time()
                     if not await follower.may_follow():
                         return
-                entries = await engine.history(execution_id, since, ahead)
+                entries = await engine.queries.history(execution_id, since, ahead)
                 size = 0
                 for piece in _pieces(entries):
                     size += len(piece)
@@ -106,29 +114,15 @@ class Streams:
                 if len(entries) == ahead:
                     ahead = max(_FEWEST, ahead // 4) if size > _LARGE else min(_MOST, ahead * 2)
                     continue
-                head, due = await self._next(engine, execution_id, since, follower)
-                if due:
-                    yield _ALIVE
-                elif head is None or (head.status in CLOSED and head.last_seq < since):
-                    yield _ended(head)
+                ends, heartbeat = (self._stopping, follower.ended), self._settings.heartbeat
+                wait = min(heartbeat, lines.between or heartbeat)
+                change = await next_change(engine.instance, execution_id, since, progress, *ends, timeout=wait)
+                reports = b"".join([*map(_reported, progress.take()), *map(_logged, await lines.take())])
+                if reports or not change.in_log:
+                    yield reports or _ALIVE
+                if change.is_over(since):
+                    yield _ended(change.head)
                     return
-
-    async def _next(
-        self, engine: Engine, execution_id: str, since: int, follower: Follower
-    ) -> tuple[Head | None, bool]:
-        """Wait until there is more; return the head of the execution, or that it is time for a sign of life."""
-        loop = asyncio.get_running_loop()
-        listeners = engine.instance.listeners
-        more = loop.create_task(
-            listeners.until(execution_id, lambda head: head.last_seq >= since or head.status in CLOSED)
-        )
-        ends = [loop.create_task(one.wait()) for one in (self._stopping, follower.ended)]
-        try:
-            await asyncio.wait({more, *ends}, timeout=self._settings.heartbeat, return_when=asyncio.FIRST_COMPLETED)
-            return (more.result(), False) if more.done() else (None, True)
-        finally:
-            for task in (more, *ends):
-                task.cancel()
 
     @contextmanager
     def _counted(self, follower: Follower) -> Iterator[None]:
@@ -148,7 +142,7 @@ def _pieces(entries: Iterable[HistoryEntry]) -> Iterator[bytes]:
     """Give events in few pieces: to send one costs more than to make it."""
     piece = bytearray()
     for entry in entries:
-        piece += _told(entry)
+        piece += _encode_event(entry)
         if len(piece) >= _PIECE:
             yield bytes(piece)
             piece.clear()
@@ -156,9 +150,19 @@ def _pieces(entries: Iterable[HistoryEntry]) -> Iterator[bytes]:
         yield bytes(piece)
 
 
-def _told(entry: HistoryEntry) -> bytes:
+def _encode_event(entry: HistoryEntry) -> bytes:
     event = event_of(entry)
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), msgspec.json.encode(event))
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), encode(event))
+
+
+def _reported(row: NodeProgress) -> bytes:
+    """Tell of progress: by another name than events have and without a number, since it is in no log."""
+    return b"event: progress\ndata: %s\n\n" % encode(progress_of(row))
+
+
+def _logged(line: LogLine) -> bytes:
+    """Tell what a node has logged; likewise."""
+    return b"event: log\ndata: %s\n\n" % encode(line)
 
 
 def _ended(head: Head | None) -> bytes:

@@ -17,8 +17,8 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.api.problems import Refusal
-from layover.api.request import Reply
-from layover.ports.access import Reply as Kept
+from layover.api.request import Response
+from layover.ports.access import IdempotentReply as Kept
 from layover.ports.errors import StoreError
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class Repeatable:
     def __init__(
         self, services: Services, scope: tuple[str, ...], key: str, asked: object, owner: str | None = None
     ) -> None:
-        now = services.engine.instance.clock.now()
+        now = services.runtime.instance.clock.now()
         fingerprint = hashlib.sha256(msgspec.json.encode(asked, order="sorted")).digest()
         # A path may be longer than what a database finds things by.
         known_by = hashlib.sha256(msgspec.json.encode(scope)).hexdigest()
@@ -71,12 +71,12 @@ class Repeatable:
         self._noted = Kept(scope=known_by, key=key, fingerprint=fingerprint, until=until)
         self._now = now
 
-    async def begin(self) -> Reply | None:
+    async def begin(self) -> Response | None:
         """Note that the request is worked at; return what it was answered before, if it was.
 
         Raise `OthersReply` if that was the answer to another caller.
         """
-        found = await self._services.store.begin_reply(self._noted, self._now)
+        found = await self._services.store.idempotency.begin(self._noted, self._now)
         if found is None:
             return None
         if found.fingerprint != self._noted.fingerprint:
@@ -88,9 +88,9 @@ class Repeatable:
         if self._owner is not None and answer.owner != self._owner:
             raise OthersReply
         headers = {**answer.headers, REPLAYED: "true"}
-        return Reply(answer.body or None, found.status, headers, answer.media_type)
+        return Response(answer.body or None, found.status, headers, answer.media_type)
 
-    async def end(self, reply: Reply) -> None:
+    async def end(self, reply: Response) -> None:
         """Keep what is answered; a fault is not an answer, so the same request may be tried again."""
         status = reply.status
         if status >= _FAULTS_FROM:
@@ -99,11 +99,11 @@ class Repeatable:
         until = self._now + int(self._services.settings.reply_kept * 1000)
         body = msgspec.msgpack.encode(_Answer(reply.encoded(), reply.media_type, reply.headers, self._owner))
         try:
-            await self._services.store.end_reply(replace(self._noted, status=status, body=body, until=until))
+            await self._services.store.idempotency.finish(replace(self._noted, status=status, body=body, until=until))
         except StoreError as error:
             # What was asked for is done: that is what the caller has to hear.
-            _log.warning("reply_not_kept status=%s error=%r", status, error)
+            _log.warning("reply_not_kept status=%s", status, exc_info=error)
 
     async def drop(self) -> None:
         """Forget the request: it came to nothing."""
-        await self._services.store.drop_reply(self._noted.scope, self._noted.key)
+        await self._services.store.idempotency.abandon(self._noted.scope, self._noted.key)

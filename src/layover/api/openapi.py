@@ -12,7 +12,7 @@ from layover.api.idempotency import LONGEST_KEY
 from layover.api.openapi_examples import examples_of
 from layover.api.openapi_schemas import Schemas, parameters_of
 from layover.api.problems import STATUS
-from layover.api.resources.problems import Problem
+from layover.model.problems import ProblemDetails
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -43,6 +43,9 @@ _IN_PATHS: Final[dict[str, tuple[dict[str, Any], str, str]]] = {
     "pause-points": (_ID, "The id of a pause point.", "0195f2a6-7c00-8000-8000-5d1e0f3a9b42"),
     "approvals": (_ID, "The id of an approval: of its pause point.", "0195f2a6-7c00-8000-8000-5d1e0f3a9b42"),
     "callbacks": (_ID, "The token of a callback.", "Vk2f0sVq1yZ8mH3cT6wXbANx5e7Rj9-uPq_D4LgKtB0"),
+    "triggers": (_EXECUTION, "The id of a trigger.", "0195f2a6-7c00-8000-8000-5d1e0f3a9b42"),
+    "input": (_ID, "The id of an input.", "2026-03-01T09:30:00.000Z"),
+    "{workflow}": (_ID, "The name of a trigger.", "paid"),
     "keys": (_ID, "The id of a key.", "0195f2a6-7c00-7000-8000-0c5d1e0f3a9b"),
 }
 _SCHEMES: Final[dict[str, Any]] = {
@@ -133,14 +136,14 @@ class _Writer:
     """Writes operations, and keeps what several of them refer to."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        types: list[Any] = [Problem]
+        types: list[Any] = [ProblemDetails]
         for route in routes:
             types += [one for one in (route.body, *route.answers.values()) if not _is_raw(one)]
         self.schemas = Schemas(types)
         self.responses: dict[str, Any] = {}
 
     def operation(self, route: Route) -> dict[str, Any]:
-        told = _told(route)
+        told = _description_of(route)
         written: dict[str, Any] = {
             "operationId": route.name,
             "tags": [route.family],
@@ -216,7 +219,7 @@ def _problem(status: int, codes: Sequence[str]) -> dict[str, Any]:
             "application/problem+json": {
                 "schema": {
                     "allOf": [
-                        {"$ref": "#/components/schemas/Problem"},
+                        {"$ref": "#/components/schemas/ProblemDetails"},
                         {"properties": {"code": {"enum": list(codes)}, "status": {"const": status}}},
                     ]
                 }
@@ -241,7 +244,7 @@ def _security(route: Route) -> list[dict[str, list[str]]]:
     return [{}, *shown] if route.open == "loopback" else shown
 
 
-def _told(route: Route) -> str:
+def _description_of(route: Route) -> str:
     """Return all that is to be said of a route beyond one sentence."""
     _, _, rest = (route.handle.__doc__ or "").strip().partition("\n\n")
     parts = [" ".join(part.split()) for part in rest.split("\n\n") if part.strip()]

@@ -1,17 +1,17 @@
-"""Bodies as somebody would send them, for the document: by the struct that they become, unless a route has its own."""
+"""Examples of bodies for the document: by the struct that they become, unless a route has its own."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from layover.api.resources import access, executions, points, shared, signals_and_callbacks, workflows
+from layover.model import access, executions, points, shared, signals, triggers, workflows
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
 
 DEFINITION: Final[dict[str, Any]] = {
     "name": "order",
-    "description": "Above a hundred, somebody looks at it first.",
+    "description": "Above a hundred, a person looks at it first.",
     "nodes": [
         {"id": "worth", "type": "condition", "if": "input.amount > 100"},
         {"id": "review", "type": "approval", "title": "Order of ${input.amount}", "approvers": {"roles": ["finance"]}},
@@ -42,6 +42,10 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
         },
         "wait_for_it": {"workflow": "order", "input": {"amount": 50}, "wait": "10s"},
     },
+    executions.PauseBody: {
+        "with_a_reason": {"reason": "Waiting for the new price list"},
+        "until_monday": {"until_cron": "0 8 * * MON", "zone": "Europe/Berlin"},
+    },
     executions.ResumeBody: {"with_data": {"resume_data": {"price_list": "2026-03"}, "reason": "The list is there"}},
     executions.RewindBody: {"back_to_a_node": {"to": "review", "reason": "It was the wrong amount"}},
     points.AnswerBody: {
@@ -54,15 +58,17 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
         "form": {"input": {"quantity": 3}},
         "approval": {"approved": False, "comment": "Too expensive"},
     },
-    signals_and_callbacks.SignalBody: {
-        "signal": {"name": "payment.settled", "key": "order-17", "data": {"amount": 250}}
-    },
-    signals_and_callbacks.CallbackFailure: {"failure": {"message": "The printer is out of paper", "retryable": True}},
+    signals.SignalBody: {"signal": {"name": "payment.settled", "key": "order-17", "data": {"amount": 250}}},
+    signals.CallbackFailure: {"failure": {"message": "The printer is out of paper", "retryable": True}},
     workflows.DryRunBody: {
         "approved": {"input": {"amount": 250}, "outputs": {"pay": {"id": "ch_1"}}, "answers": {"review": True}}
     },
     workflows.PauseWorkflowBody: {"running_ones_too": {"reason": "The shop is closed", "running": True}},
     workflows.BundleBody: {"one_workflow": {"format": "layover/1", "workflows": [DEFINITION]}},
+    triggers.TriggerPauseBody: {"with_a_reason": {"reason": "Holidays"}},
+    triggers.TriggerResumeBody: {"with_what_was_missed": {"catch_up": True}},
+    triggers.FireBody: {"try_it": {"data": {"day": "2026-03-01"}, "id": "by-hand-1", "dry_run": True}},
+    triggers.BackfillBody: {"a_month": {"from": "2026-01-01", "to": "2026-02-01", "dry_run": True}},
     access.KeyBody: {
         "for_a_job": {"name": "nightly import", "user": "importer", "roles": ["operator"], "expires_in": "90d"}
     },
@@ -70,7 +76,10 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
 }
 
 # Bodies that are free JSON, by the name of their operation.
-FREE: Final[dict[str, dict[str, Any]]] = {"call_back": {"output": {"printed": True, "pages": 3}}}
+FREE: Final[dict[str, dict[str, Any]]] = {
+    "call_back": {"output": {"printed": True, "pages": 3}},
+    "take_delivery": {"paid": {"type": "invoice.paid", "id": "in_17"}},
+}
 
 
 def examples_of(route: Route) -> dict[str, object]:

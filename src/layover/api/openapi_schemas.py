@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from layover.api.resources.shared import Resource
+from layover.model.shared import Resource, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -25,7 +25,7 @@ class Schemas:
 
     def __init__(self, types: Iterable[Any]) -> None:
         wanted = list(dict.fromkeys(types))
-        schemas, components = msgspec.json.schema_components(wanted, ref_template=_REF)
+        schemas, components = msgspec.json.schema_components(wanted, ref_template=_REF, schema_hook=schema_of)
         found = {type_: _renamed(schema) for type_, schema in zip(wanted, schemas, strict=True)}
         self._schemas: dict[Any, dict[str, Any]] = found
         structs = {struct.__name__: struct for struct in _structs(Resource)}
@@ -44,7 +44,7 @@ class Schemas:
 
 def parameters_of(query: type[Any]) -> list[dict[str, Any]]:
     """Return the parameters of a query, each with its schema; one that may be left out is never null."""
-    _, components = msgspec.json.schema_components((query,), ref_template=_REF)
+    _, components = msgspec.json.schema_components((query,), ref_template=_REF, schema_hook=schema_of)
     schema = components[query.__name__]
     found: list[dict[str, Any]] = []
     for name, given in schema.get("properties", {}).items():

@@ -1,7 +1,7 @@
 """What is paused in a workflow: executions with the places where people are awaited, each as soon as it is reached.
 
 An execution is found by its oldest place that is not done with, whatever its other branches are doing; there it stands
-in the list, and once nobody is awaited in it any more it is gone from there.
+in the list, and once it waits for no person any more it is gone from there.
 """
 
 from __future__ import annotations
@@ -9,21 +9,21 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 from msgspec.structs import replace
 
-from layover.api.cursors import cursor_of
-from layover.api.inbox import FOR_PEOPLE, age, of_people
-from layover.api.resources.points import (
+from layover.core.moments import Moment
+from layover.model.points import (
     CamelLoopScope,
     CamelParallelScope,
     PausedExecution,
     PausedOfWorkflow,
     PausedPoint,
 )
-from layover.api.serializers.points import point_of
-from layover.core.moments import moment
-from layover.ports.records import PointFilter
+from layover.model.shared import encode
+from layover.ports.view_records import PointFilter
+from layover.runtime.results.points import point_of
+from layover.service.cursors import cursor_of
+from layover.service.points import FOR_PEOPLE, age
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,21 +52,23 @@ async def paused(call: Request[Any, Any], workflow: str, after: tuple[int, str] 
     found: list[PausedExecution] = []
     last, room = after, call.services.settings.page_bytes
     for _ in range(_MOST_PAGES):
-        rows = await of_people(call, PointFilter(workflow=workflow, status=_NOT_DONE, after=after, limit=_PAGE))
+        rows = await call.service.points.of_people(
+            PointFilter(workflow=workflow, status=_NOT_DONE, after=after, limit=_PAGE)
+        )
         for index, row in enumerate(rows):
             if row.execution_id not in known:
                 await _read_ahead(call, rows[index:], min(_AHEAD, most - len(found) + 1), known)
             told = await _execution(call, row, known[row.execution_id])
-            room -= len(msgspec.json.encode(told)) if told is not None else 0
+            room -= len(encode(told)) if told is not None else 0
             if told is not None and (len(found) == most or (found and room < 0)):
-                return PausedOfWorkflow(executions=found, next=cursor_of(*last) if last is not None else None)
+                return PausedOfWorkflow(executions=tuple(found), next=cursor_of(*last) if last is not None else None)
             if told is not None:
                 found.append(told)
                 last = age(row)
         if len(rows) < _PAGE:
-            return PausedOfWorkflow(executions=found)
+            return PausedOfWorkflow(executions=tuple(found))
         after = age(rows[-1])
-    return PausedOfWorkflow(executions=found, next=cursor_of(*after) if after is not None else None)
+    return PausedOfWorkflow(executions=tuple(found), next=cursor_of(*after) if after is not None else None)
 
 
 async def _read_ahead(
@@ -83,7 +85,7 @@ async def _of_execution(call: Request[Any, Any], execution_id: str) -> list[Poin
     wanted = PointFilter(execution_id=execution_id)
     found: list[PointRow] = []
     while True:
-        page = await call.services.store.points(wanted)
+        page = await call.services.store.queries.list_points(wanted)
         found += [row for row in page if row.point.kind in FOR_PEOPLE and row.status != "superseded"]
         if len(page) < wanted.limit:
             return found
@@ -96,10 +98,10 @@ async def _execution(call: Request[Any, Any], row: PointRow, rows: Sequence[Poin
     if not waiting or age(waiting[0]) != age(row):
         return None
     answered = any(one.status == "answered" for one in waiting)
-    places = await call.engine.queue(row.execution_id) if answered else {}
+    places = await call.service.actor.runtime.points.queue(row.execution_id) if answered else {}
     resumed = sum(one.status == "applied" for one in rows)
     deadlines = [one.point.deadline for one in waiting if one.status == "open" and one.point.deadline is not None]
-    points = [_point(one, places.get(one.point.id)) for one in rows]
+    points = tuple(_point(one, places.get(one.point.id)) for one in rows)
     in_branches = any(one.parallel_scope is not None for one in points) or len(waiting) > 1
     return PausedExecution(
         execution_id=row.execution_id,
@@ -107,8 +109,8 @@ async def _execution(call: Request[Any, Any], row: PointRow, rows: Sequence[Poin
         pause_scope="branch" if in_branches else "execution",
         total_pause_count=len(rows),
         resumed_count=resumed,
-        paused_at=moment(row.point.opened_at),
-        expires_at=moment(min(deadlines, default=None)),
+        paused_at=Moment.of(row.point.opened_at),
+        expires_at=Moment.maybe(min(deadlines, default=None)),
         pause_points=points,
     )
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from layover.api.resources.problems import FieldError, Problem, Winner
 from layover.core.definitions.problems import InvalidDefinition
-from layover.core.errors import LayoverError
+from layover.errors import AnswerRefused, Closed, InvalidInput, LayoverError, LimitReached, MissingFunctions, WrongState
+from layover.model.problems import FieldError, ProblemDetails, Winner
 from layover.ports.errors import StoreError
-from layover.runtime.errors import AnswerRefused, EngineClosed, InvalidInput, LimitReached, WrongState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from layover.core.definitions.problems import Problem
 
 STATUS: Final[dict[str, int]] = {
     "malformed": 400,  # what was sent cannot be read
@@ -23,6 +24,7 @@ STATUS: Final[dict[str, int]] = {
     "invalid_filter": 400,
     "not_answerable": 400,
     "unauthenticated": 401,
+    "bad_signature": 401,
     "forbidden": 403,  # the caller has not the permission
     "not_allowed": 403,  # the caller is not among those who are asked
     "requester_excluded": 403,
@@ -34,6 +36,8 @@ STATUS: Final[dict[str, int]] = {
     "unknown_point": 404,
     "unknown_token": 404,
     "unknown_key": 404,
+    "unknown_trigger": 404,
+    "unknown_input": 404,
     "method_not_allowed": 405,
     "request_timeout": 408,
     "already_exists": 409,
@@ -45,6 +49,8 @@ STATUS: Final[dict[str, int]] = {
     "idempotency_mismatch": 409,
     "in_progress": 409,
     "limit_reached": 409,
+    "missing_functions": 409,
+    "not_a_schedule": 409,
     "not_your_turn": 409,
     "point_closed": 409,
     "snapshot_pending": 409,
@@ -55,6 +61,7 @@ STATUS: Final[dict[str, int]] = {
     "payload_too_large": 413,
     "unsupported_media_type": 415,
     "misdirected": 421,  # the host is none of the server's names
+    "beyond_max_pause": 422,
     "comment_required": 422,
     "invalid_answer": 422,
     "invalid_body": 422,
@@ -62,8 +69,10 @@ STATUS: Final[dict[str, int]] = {
     "invalid_input": 422,
     "payload_not_json": 422,
     "payload_reserved": 422,
+    "secret_not_allowed": 422,
     "too_many_steps": 422,
     "rate_limited": 429,
+    "trigger_full": 429,
     "internal": 500,
     "store_unavailable": 503,
     "too_many_connections": 503,
@@ -72,7 +81,7 @@ STATUS: Final[dict[str, int]] = {
 }
 
 # Where an error has a code of its own that clients know by another name.
-_TOLD_AS: Final[dict[str, str]] = {"point_expired": "expired", "engine_closed": "stopping"}
+_TOLD_AS: Final[dict[str, str]] = {"point_expired": "expired"}
 
 
 class Refusal(LayoverError):  # noqa: N818 - it says what happened to the request
@@ -87,6 +96,8 @@ class Refusal(LayoverError):  # noqa: N818 - it says what happened to the reques
         current_status: str | None = None,
         winner: Winner | None = None,
         holders: Sequence[str] = (),
+        execution_id: str | None = None,
+        functions: Sequence[str] = (),
         headers: dict[str, str] | None = None,
     ) -> None:
         super().__init__(message, code=code)
@@ -94,6 +105,8 @@ class Refusal(LayoverError):  # noqa: N818 - it says what happened to the reques
         self.current_status = current_status
         self.winner = winner
         self.holders = tuple(holders)
+        self.execution_id = execution_id
+        self.functions = tuple(functions)
         self.headers = headers or {}
 
     @property
@@ -101,47 +114,53 @@ class Refusal(LayoverError):  # noqa: N818 - it says what happened to the reques
         """The status of the answer."""
         return STATUS[self.code]
 
-    def problem(self, request_id: str) -> Problem:
+    def problem(self, request_id: str) -> ProblemDetails:
         """Return the answer."""
         retry_after = self.headers.get("retry-after")
-        return Problem(
+        return ProblemDetails(
             type=f"urn:layover:problem:{self.code}",
             title=HTTPStatus(self.status).phrase,
             status=self.status,
             detail=self.message,
             code=self.code,
             request_id=request_id,
-            errors=list(self.errors),
+            errors=self.errors,
             current_status=self.current_status,
             winner=self.winner,
-            holders=list(self.holders),
+            holders=self.holders,
+            execution_id=self.execution_id,
+            functions=self.functions,
             retry_after=int(retry_after) if retry_after is not None else None,
         )
 
 
 def refusal_of(error: LayoverError) -> Refusal | None:
-    """Return how an error is told to a client; None if it is a fault of ours, which is not told to anybody."""
+    """Return how an error is told to a client; None if it is a fault of ours, which no client is told."""
     if isinstance(error, Refusal):
         return error
-    if isinstance(error, StoreError | EngineClosed):
+    if isinstance(error, StoreError | Closed):
         # What a store says may name files and hosts: that is for the log.
-        stopping = isinstance(error, EngineClosed)
+        stopping = isinstance(error, Closed)
         code = "stopping" if stopping else "store_unavailable"
         message = "The server is stopping." if stopping else "The database cannot be used just now; try again."
         if error.code == "full":
             message = "The disk of the database is full: nothing was written. Try again when there is room."
         return Refusal(code, message, headers={"retry-after": "1"})
     if isinstance(error, InvalidDefinition):
-        return Refusal("invalid_definition", "The definition cannot be used.", errors=_of_definition(error))
+        return Refusal("invalid_definition", "The definition cannot be used.", errors=errors_of(error.problems))
     code = _TOLD_AS.get(error.code, error.code)
     if code not in STATUS:
         return None
+    winner = error.winner if isinstance(error, AnswerRefused) else None
     return Refusal(
         code,
         error.message,
         errors=[FieldError(path=path, message=message) for path, message in _places(error)],
-        current_status=error.current_status if isinstance(error, WrongState) else None,
+        current_status=error.current_status or None if isinstance(error, WrongState) else None,
+        winner=winner if isinstance(winner, Winner) else None,
         holders=error.holders if isinstance(error, LimitReached) else (),
+        execution_id=error.execution_id if isinstance(error, MissingFunctions) else None,
+        functions=error.types if isinstance(error, MissingFunctions) else (),
     )
 
 
@@ -149,7 +168,8 @@ def _places(error: LayoverError) -> Sequence[tuple[str, str]]:
     return error.errors if isinstance(error, InvalidInput | AnswerRefused) else ()
 
 
-def _of_definition(error: InvalidDefinition) -> list[FieldError]:
+def errors_of(problems: Sequence[Problem]) -> list[FieldError]:
+    """Return what is wrong with a definition, as an answer lists it."""
     return [
         FieldError(
             path=one.path,
@@ -159,5 +179,6 @@ def _of_definition(error: InvalidDefinition) -> list[FieldError]:
             column=one.column,
             suggestion=one.suggestion,
         )
-        for one in error.problems
+        for one in problems
+        if one.severity == "error"
     ]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from layover.api.endpoint import SECURITY_HEADERS, request_id_of
+from layover.model.shared import encode
 
 if TYPE_CHECKING:
     from layover.api.problems import Refusal
@@ -18,7 +17,7 @@ _MEDIA_TYPE: Final = "application/problem+json"
 def raw_answer(refusal: Refusal) -> bytes:
     """Return a refusal as it is sent over a connection."""
     request_id = request_id_of({})
-    body = msgspec.json.encode(refusal.problem(request_id))
+    body = encode(refusal.problem(request_id))
     headers = {
         **SECURITY_HEADERS,
         **refusal.headers,

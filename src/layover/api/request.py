@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
-from layover.ports.records import AuditEntry
-from layover.runtime.ids import new_id
-from layover.runtime.operations.timeouts import WaitTimeout
+from layover.model.shared import encode
+from layover.service.actor import Actor
+from layover.service.service import UserService
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from layover.api.permissions import Caller
     from layover.api.services import Services
-    from layover.runtime.engine import Engine
+    from layover.model.access import Caller
 
 B = TypeVar("B")
 Q = TypeVar("Q")
@@ -24,7 +23,7 @@ Q = TypeVar("Q")
 _NO_CONTENT = 204
 
 
-class Reply(msgspec.Struct, frozen=True):
+class Response(msgspec.Struct, frozen=True):
     """What is answered: a resource, or bytes of some media type."""
 
     value: object = None
@@ -36,7 +35,7 @@ class Reply(msgspec.Struct, frozen=True):
         """Return the body."""
         if self.value is None:
             return b"" if self.status == _NO_CONTENT else b"null"
-        return self.value if isinstance(self.value, bytes) else msgspec.json.encode(self.value)
+        return self.value if isinstance(self.value, bytes) else encode(self.value)
 
 
 class Stream(msgspec.Struct, frozen=True):
@@ -70,33 +69,26 @@ class Request(Generic[B, Q]):
         self.headers = headers
         self.request_id = request_id
         self.base = base  # the path that the application is mounted at
+        self._service: UserService | None = None
 
     @property
-    def engine(self) -> Engine:
-        """What the request is done with."""
-        return self.services.engine
+    def service(self) -> UserService:
+        """What the caller can do."""
+        if self._service is None:
+            services = self.services
+            actor = Actor(
+                services.runtime,
+                self.caller,
+                request_id=self.request_id,
+                act_wait=services.settings.act_wait,
+                stopping=services.stopping,
+                page_bytes=services.settings.page_bytes,
+                notes_keys=False,  # the reply to a request with a key is kept, with what was asked for
+            )
+            self._service = UserService(actor, services.forget_key)
+        return self._service
 
     @property
     def key(self) -> str | None:
-        """The idempotency key: whoever sends it again asks for the same, once."""
+        """The idempotency key: a request that comes again with it is done once."""
         return self.headers.get("idempotency-key")
-
-    @property
-    def within(self) -> WaitTimeout:
-        """For how long it is waited that an execution takes what is asked of it; when the server stops, no longer."""
-        return WaitTimeout(self.services.settings.act_wait, self.services.stopping)
-
-    def audit(self, act: str, target: str = "", *, execution_id: str = "", **details: object) -> AuditEntry:
-        """Return what is written with the act; `details` hold the caller's reason or comment, and no data."""
-        now = self.engine.instance.clock.now()
-        return AuditEntry(
-            id=new_id(now),
-            at=now,
-            user=self.caller.user,
-            act=act,
-            target=target or execution_id,
-            execution_id=execution_id,
-            credential=self.caller.credential,
-            request_id=self.request_id,
-            details=msgspec.json.encode({name: value for name, value in details.items() if value is not None}),
-        )

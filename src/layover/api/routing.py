@@ -12,16 +12,16 @@ from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
-from layover.api.permissions import Permission
 from layover.api.problems import STATUS
-from layover.api.request import Reply, Request, Stream
+from layover.api.request import Request, Response, Stream
+from layover.service.permissions import Permission
 
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
-Handle: TypeAlias = Callable[[Request[Any, Any]], Awaitable[Reply | Stream]]
-H = TypeVar("H", bound=Callable[..., Awaitable[Reply | Stream]])
+Handle: TypeAlias = Callable[[Request[Any, Any]], Awaitable[Response | Stream]]
+H = TypeVar("H", bound=Callable[..., Awaitable[Response | Stream]])
 
-# Who may use a route without a permission: anybody; whoever asks from the machine itself; whoever has the token that is
-# part of the path; or whoever is known by credentials, whatever they permit.
+# Who may use a route without a permission: anybody; callers on the machine itself; the holder of the token that is
+# part of the path; or any caller with valid credentials, whatever they permit.
 Open: TypeAlias = Literal["anybody", "loopback", "token", "known"]
 
 
@@ -39,6 +39,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     needs: tuple[Permission, ...] = ()  # one of these; without any, `open` says who
     open: Open | None = None
+    admit: Callable[[Request[Any, Any]], Awaitable[None]] | None = None  # refuses before a body is read
     body: type[Any] | None = None  # a struct, `bytes` for what the handler reads itself, or nothing
     body_required: bool = True
     media_types: tuple[str, ...] = ("application/json",)  # of the body
@@ -50,9 +51,10 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     # What the key belongs to, if not to the caller and this path. All callers share such a key: the handler is called
     # for each of them, does it once, and shows others no more than they may see.
     scope: Callable[[Request[Any, Any]], str] | None = None
-    kept: Callable[[Reply], Reply] | None = None  # what is kept of an answer that is not to be shown again
+    same: Callable[[Request[Any, Any]], object] | None = None  # what has to be the same under a key, if not all
+    kept: Callable[[Response], Response] | None = None  # what is kept of an answer that is not to be shown again
     limited: bool = True  # by the rate of the caller, and by how many connections there are
-    alone: bool = False  # it says what it has, and needs neither the engine nor the database
+    alone: bool = False  # it says what it has, and does not need the database
     examples: dict[str, object] = {}  # of bodies, by name
 
     @property
@@ -130,7 +132,7 @@ class Routes:
                 **declared,
             )
             if not route.needs and route.open is None:
-                raise TypeError(f"{method} {route.path} says nobody who may use it")
+                raise TypeError(f"{method} {route.path} does not say who may use it")
             self.routes.append(route)
             return handle
 

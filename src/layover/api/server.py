@@ -29,7 +29,7 @@ _BETWEEN_LOOKS = 0.02  # seconds, for what is still being answered
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it, and stops when it is told to: it does not look for that."""
+    """A server that leaves signals to its owner, and stops when it is told to: it does not poll for that."""
 
     def __init__(self, config: uvicorn.Config, services: Services) -> None:
         super().__init__(config)
@@ -66,7 +66,7 @@ class _Server(uvicorn.Server):
                     await self._told.wait()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Close what nobody is answered on, and wait for the rest, but not for ever."""
+        """Close idle connections, and wait for the rest, but not for ever."""
         for acceptor in self._acceptors:
             await acceptor.close()
         for listening in sockets or ():
@@ -129,7 +129,7 @@ async def serve(app: Starlette, sockets: Sequence[socket.socket]) -> None:
         server.stop()
         try:
             await asyncio.shield(serving)
-        except asyncio.CancelledError:  # whoever runs it will not wait
+        except asyncio.CancelledError:  # its owner will not wait
             server.force_exit = True
             await serving
             raise

@@ -6,19 +6,22 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from layover.api.access.guesses import Guesses
+from layover.api.access_log import AccessLog
 from layover.api.event_stream import Streams
 from layover.api.hosts import KnownHosts
 from layover.api.request_metrics import RequestMetrics
 from layover.api.trusted_proxies import TrustedProxies
+from layover.service.api_keys import key_credential
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from layover.api.permissions import Caller
     from layover.api.settings import ApiSettings
+    from layover.api.sibling_metrics import SiblingMetrics
+    from layover.model.access import Caller
     from layover.ports.limiter import Limiter
     from layover.ports.store import Store
-    from layover.runtime.engine import Engine
+    from layover.runtime.runtime import Runtime
 
 
 class Guard(Protocol):
@@ -32,21 +35,29 @@ class Guard(Protocol):
 
 
 class Services:
-    """The engine, and all that stands before it."""
+    """The runtime, and all that stands before it."""
 
-    def __init__(self, engine: Engine, *, settings: ApiSettings, guard: Guard, limiter: Limiter) -> None:
-        self.engine = engine
+    def __init__(self, runtime: Runtime, *, settings: ApiSettings, guard: Guard, limiter: Limiter) -> None:
+        self.runtime = runtime
         self.settings = settings
         self.guard = guard
         self.limiter = limiter
         self.proxies = TrustedProxies(settings.trusted_proxies)
+        self.access_log = AccessLog(self.proxies)
         self.hosts = KnownHosts(settings.hosts)
         self.guesses = Guesses(settings.guess_limit, self.proxies)
         self.stopping = asyncio.Event()  # what waits for something answers without it, or ends
         self.requests = RequestMetrics()
         self.streams = Streams(settings, self.stopping)
+        self.siblings: SiblingMetrics | None = None  # of a server with several processes
+
+    def forget_key(self, key_id: str, at_once: bool) -> None:  # noqa: FBT001 - as the service tells it
+        """Know a key no more that has ended, or will; end the streams of one that has."""
+        self.guard.forget(key_id)
+        if at_once:
+            self.streams.end(key_credential(key_id))
 
     @property
     def store(self) -> Store:
         """Where everything is kept."""
-        return self.engine.instance.store
+        return self.runtime.instance.store

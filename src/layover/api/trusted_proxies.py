@@ -1,7 +1,7 @@
 """Where requests come from: the peer of the connection, or whom it names if it is a proxy that is trusted.
 
-Anybody can write `X-Forwarded-For`. Each proxy adds the peer that it saw at the right, so the rightmost address that is
-no trusted proxy is the last one that somebody trustworthy has seen.
+Any client can write `X-Forwarded-For`. Each proxy adds the peer that it saw at the right, so the rightmost address
+that is no trusted proxy is the last one that a trusted proxy has seen.
 """
 
 from __future__ import annotations

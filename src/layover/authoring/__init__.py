@@ -1,1 +1,1 @@
-"""Workflows written in Python: a builder that says the same as YAML does, and has the same hash."""
+"""Workflows written in Python: a builder for the same definitions as YAML, with the same hash."""

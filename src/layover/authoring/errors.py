@@ -1,8 +1,8 @@
-"""What can be wrong while a workflow is being built, before anything is checked as a whole."""
+"""Errors while a workflow is being built, before it is checked as a whole."""
 
 from __future__ import annotations
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 
 class BadBuild(LayoverError):  # noqa: N818 - it says what the build is

@@ -1,6 +1,6 @@
-"""What each kind of node can be given, by the names that Python allows (`if_`, `as_`); types say what each takes.
+"""The fields of each kind of node, by the names that Python allows (`if_`, `as_`), with their types.
 
-They are the fields of the format: what one means is told there. A field that is left out has the format's default.
+They are the fields of the format: their meaning is documented there. A field that is left out has the format's default.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ Shape: TypeAlias = Mapping[str, object] | type[object] | UnionType | bool  # a J
 
 
 class WorkflowFields(TypedDict, total=False):
-    """What a workflow says about itself, and how its executions behave as a whole."""
+    """The metadata of a workflow, and how its executions behave as a whole."""
 
     description: str
     input: Shape
     variables: Mapping[str, object]
+    secrets: Sequence[str]
     tags: Sequence[str]
     extra: Mapping[str, object]
     durability: Literal["step", "leg"]
@@ -35,7 +36,7 @@ class WorkflowFields(TypedDict, total=False):
 
 
 class NodeFields(TypedDict, total=False):
-    """What every node can have."""
+    """The fields of every node."""
 
     label: str
     description: str
@@ -46,7 +47,7 @@ class NodeFields(TypedDict, total=False):
 
 
 class MergeFields(NodeFields, total=False):
-    """What a merge can have."""
+    """The fields of a merge."""
 
     strategy: Literal["all", "first", "last", "custom"]
     branches: Sequence[str]
@@ -54,7 +55,7 @@ class MergeFields(NodeFields, total=False):
 
 
 class EndFields(NodeFields, total=False):
-    """What an end can have."""
+    """The fields of an end."""
 
     outcome: str
     reason: str
@@ -62,7 +63,7 @@ class EndFields(NodeFields, total=False):
 
 
 class RoundsFields(NodeFields, total=False):
-    """What loops and parallels have in common."""
+    """The fields that loops and parallels have in common."""
 
     for_each: str
     as_: str
@@ -72,7 +73,7 @@ class RoundsFields(NodeFields, total=False):
 
 
 class LoopFields(RoundsFields, total=False):
-    """What a loop can have, besides its body."""
+    """The fields of a loop, besides its body."""
 
     while_: str
     times: int | str
@@ -81,20 +82,20 @@ class LoopFields(RoundsFields, total=False):
 
 
 class ParallelFields(RoundsFields, total=False):
-    """What a parallel can have, besides its body or its branches."""
+    """The fields of a parallel, besides its body or its branches."""
 
     concurrency: int
     on_failure: Literal["fail_fast", "wait", "continue"]
 
 
 class DelayFields(NodeFields, total=False):
-    """What a delay can have."""
+    """The fields of a delay."""
 
     until: str
 
 
 class AskingFields(NodeFields, total=False):
-    """What the nodes that ask people have in common; `users` and `roles` are short for `approvers`."""
+    """The fields that nodes which ask people have in common; `users` and `roles` are short for `approvers`."""
 
     title: str
     shown: object
@@ -108,7 +109,7 @@ class AskingFields(NodeFields, total=False):
 
 
 class ApprovalFields(AskingFields, total=False):
-    """What an approval can have."""
+    """The fields of an approval."""
 
     need: int
     reject_need: int
@@ -120,14 +121,14 @@ class ApprovalFields(AskingFields, total=False):
 
 
 class FormFields(AskingFields, total=False):
-    """What a form can have."""
+    """The fields of a form."""
 
     schema: Shape
     on_deadline: Literal["continue", "partial", "expired", "fail"]
 
 
 class WaitSignalFields(NodeFields, total=False):
-    """What a node that waits for signals can have."""
+    """The fields of a node that waits for signals."""
 
     key: str
     filter: str
@@ -140,14 +141,14 @@ class WaitSignalFields(NodeFields, total=False):
 
 
 class WorkingFields(NodeFields, total=False):
-    """What the nodes that call something have in common."""
+    """The fields that nodes which call something have in common."""
 
     retry: Retry | Literal["forever"]
     timeout: Duration
 
 
 class CallbackFields(WorkingFields, total=False):
-    """What a callback can have."""
+    """The fields of a callback."""
 
     input: object
     heartbeat: Duration
@@ -157,7 +158,7 @@ class CallbackFields(WorkingFields, total=False):
 
 
 class ChildFields(WorkingFields, total=False):
-    """What a node that starts another workflow can have."""
+    """The fields of a node that starts another workflow."""
 
     version: int
     input: object
@@ -165,7 +166,7 @@ class ChildFields(WorkingFields, total=False):
 
 
 class HttpFields(WorkingFields, total=False):
-    """What a request can have."""
+    """The fields of an HTTP request."""
 
     method: Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
     headers: Mapping[str, object]
@@ -175,7 +176,7 @@ class HttpFields(WorkingFields, total=False):
 
 
 class CallFields(WorkingFields, total=False):
-    """What the call of a function can have."""
+    """The fields of a function call."""
 
     input: object
     heartbeat: Duration

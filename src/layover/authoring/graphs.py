@@ -31,7 +31,7 @@ from layover.authoring.steps import (
     WaitingStep,
     WorkStep,
 )
-from layover.authoring.writing import plain_part, written
+from layover.authoring.writing import plain_part, to_format
 from layover.core.definitions import DEFAULT_LIMITS
 from layover.core.suggest import did_you_mean
 from layover.nodes.function import name_of
@@ -46,10 +46,10 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=Step)
 
 
-class Body:
+class GraphBuilder:
     """The nodes and edges of one graph: a workflow's own, or that inside a loop or a parallel."""
 
-    def __init__(self, name: str, outside: Body | None = None) -> None:
+    def __init__(self, name: str, outside: GraphBuilder | None = None) -> None:
         self.name = name
         self.outside = outside
         self.steps: dict[str, Step] = {}
@@ -71,50 +71,50 @@ class Body:
         return self.add(SwitchStep, node_id, "switch", {**_optional("value", value), **_node(node_id, fields)})
 
     def set(self, node_id: str, given: Mapping[str, object] | None = None, /, **values: object) -> WorkStep:
-        """Set variables, each by its name; those whose name is none to Python in a mapping."""
+        """Set variables by name; names that are not valid in Python go into a mapping."""
         return self.add(WorkStep, node_id, "set", {"values": {**(given or {}), **values}})
 
     def compute(self, node_id: str, output: object, **fields: Unpack[NodeFields]) -> WorkStep:
-        """Have a computed value as output."""
+        """Give a computed value as output."""
         return self.add(WorkStep, node_id, "compute", {"output": output, **_node(node_id, fields)})
 
     def merge(self, node_id: str, **fields: Unpack[MergeFields]) -> WorkStep:
         """Bring branches together."""
-        return self.add(WorkStep, node_id, "merge", _written(node_id, fields, MergeFields))
+        return self.add(WorkStep, node_id, "merge", _to_format(node_id, fields, MergeFields))
 
     def end(self, node_id: str, **fields: Unpack[EndFields]) -> EndStep:
         """End the execution."""
-        return self.add(EndStep, node_id, "end", _written(node_id, fields, EndFields))
+        return self.add(EndStep, node_id, "end", _to_format(node_id, fields, EndFields))
 
     # Containers
 
     def loop(self, node_id: str, **fields: Unpack[LoopFields]) -> LoopStep:
         """Run a body (`.body`) for each item, while a condition holds, or a number of times."""
-        return self.add(LoopStep, node_id, "loop", _written(node_id, fields, LoopFields))
+        return self.add(LoopStep, node_id, "loop", _to_format(node_id, fields, LoopFields))
 
     def parallel(self, node_id: str, **fields: Unpack[ParallelFields]) -> ParallelStep:
         """Run a body (`.body`) for each item, or named branches (`.branch(…)`), side by side."""
-        return self.add(ParallelStep, node_id, "parallel", _written(node_id, fields, ParallelFields))
+        return self.add(ParallelStep, node_id, "parallel", _to_format(node_id, fields, ParallelFields))
 
     # Pauses
 
     def delay(self, node_id: str, duration: Duration | None = None, **fields: Unpack[DelayFields]) -> WorkStep:
-        """Wait for a length of time, or until a moment."""
+        """Wait for a duration, or until a moment."""
         length = _optional("duration", plain_part(duration))
-        return self.add(WorkStep, node_id, "delay", {**length, **_written(node_id, fields, DelayFields)})
+        return self.add(WorkStep, node_id, "delay", {**length, **_to_format(node_id, fields, DelayFields)})
 
     def approval(self, node_id: str, **fields: Unpack[ApprovalFields]) -> ApprovalStep:
         """Wait until enough people have approved or rejected."""
-        return self.add(ApprovalStep, node_id, "approval", _written(node_id, fields, ApprovalFields))
+        return self.add(ApprovalStep, node_id, "approval", _to_format(node_id, fields, ApprovalFields))
 
     def form(self, node_id: str, **fields: Unpack[FormFields]) -> WaitingStep:
         """Wait for an answer that fits a schema, or a type."""
-        return self.add(WaitingStep, node_id, "form", _written(node_id, fields, FormFields))
+        return self.add(WaitingStep, node_id, "form", _to_format(node_id, fields, FormFields))
 
     def wait_signal(self, node_id: str, signal: str | None = None, **fields: Unpack[WaitSignalFields]) -> WaitingStep:
         """Wait for a signal, or for several (`signals`)."""
         named = _optional("signal", signal)
-        return self.add(WaitingStep, node_id, "wait_signal", {**named, **_written(node_id, fields, WaitSignalFields)})
+        return self.add(WaitingStep, node_id, "wait_signal", {**named, **_to_format(node_id, fields, WaitSignalFields)})
 
     # Work
 
@@ -122,33 +122,33 @@ class Body:
         self, node_id: str, call: AnyFunction | str | None = None, **fields: Unpack[CallbackFields]
     ) -> WaitingStep:
         """Call a function with an address to reply to, then wait for the reply."""
-        named = _optional("call", None if call is None else self._known(call))
-        return self.add(WaitingStep, node_id, "callback", {**named, **_written(node_id, fields, CallbackFields)})
+        named = _optional("call", None if call is None else self._node_type_of(call))
+        return self.add(WaitingStep, node_id, "callback", {**named, **_to_format(node_id, fields, CallbackFields)})
 
-    def workflow(self, node_id: str, workflow: str | Body, **fields: Unpack[ChildFields]) -> WorkStep:
+    def workflow(self, node_id: str, workflow: str | GraphBuilder, **fields: Unpack[ChildFields]) -> WorkStep:
         """Start another workflow and wait for its output."""
-        name = workflow.name if isinstance(workflow, Body) else workflow
-        return self.add(WorkStep, node_id, "workflow", {"workflow": name, **_written(node_id, fields, ChildFields)})
+        name = workflow.name if isinstance(workflow, GraphBuilder) else workflow
+        return self.add(WorkStep, node_id, "workflow", {"workflow": name, **_to_format(node_id, fields, ChildFields)})
 
     def http(self, node_id: str, url: str, **fields: Unpack[HttpFields]) -> WorkStep:
         """Call an HTTP address."""
-        return self.add(WorkStep, node_id, "http", {"url": url, **_written(node_id, fields, HttpFields)})
+        return self.add(WorkStep, node_id, "http", {"url": url, **_to_format(node_id, fields, HttpFields)})
 
     def call(self, node_id: str, function: AnyFunction | str, **fields: Unpack[CallFields]) -> WorkStep:
         """Call a function, by itself or by the name of its node type."""
-        return self.add(WorkStep, node_id, self._known(function), _written(node_id, fields, CallFields))
+        return self.add(WorkStep, node_id, self._node_type_of(function), _to_format(node_id, fields, CallFields))
 
     # The graph
 
     def start(self, *steps: Step) -> None:
-        """Say which nodes begin; needed only if several do."""
+        """Name the first nodes; needed only if there are several."""
         for step in steps:
-            self._own(step)
+            self._check_same_graph(step)
         self._starts = [step.id for step in steps]
 
     def add(self, kind: type[S], node_id: str, node_type: str, fields: dict[str, object]) -> S:
-        """Add a node, as the format has it."""
-        graph: Body | None = self
+        """Add a node, in the words of the format."""
+        graph: GraphBuilder | None = self
         while graph is not None:
             if node_id in graph.steps:
                 raise BadBuild(f"`{graph.name}` has a node `{node_id}` already: each needs an id of its own.")
@@ -158,26 +158,26 @@ class Body:
         return step
 
     def wire(self, port: Port, target: Step) -> None:
-        """Lead from a port to a node of this graph."""
-        self._own(target)
+        """Add an edge from a port to a node of this graph."""
+        self._check_same_graph(target)
         edge = {"source": port.step.id, "target": target.id, "port": port.name}
         if tuple(edge.values()) in self._wired:
             raise BadBuild(f"`{port.step.id}.{port.name} >> {target.id}` is wired already.")
         self.add_edge(edge)
 
     def add_edge(self, edge: Mapping[str, object]) -> None:
-        """Add an edge, as the format has it."""
+        """Add an edge, in the words of the format."""
         self.edges.append(dict(edge))
         self._wired.add((edge["source"], edge["target"], edge["port"]))
 
-    def inner(self, name: str) -> Body:
-        """Return a graph inside of this one."""
+    def inner(self, name: str) -> GraphBuilder:
+        """Return a graph inside this one."""
         if self.depth == DEFAULT_LIMITS.depth:
             raise BadBuild(f"`{name}` is nested deeper than {DEFAULT_LIMITS.depth} levels.")
-        return Body(name, self)
+        return GraphBuilder(name, self)
 
     def graph_document(self) -> dict[str, object]:
-        """Return the graph as a document has it."""
+        """Return the graph as part of a document."""
         graph: dict[str, object] = {"nodes": [step.document() for step in self.steps.values()]}
         if self.edges:
             graph["edges"] = [dict(edge) for edge in self.edges]
@@ -205,12 +205,12 @@ class Body:
     def __repr__(self) -> str:
         return f"<{type(self).__name__.lower()} {self.name}: {len(self.steps)} nodes>"
 
-    def _own(self, step: Step) -> None:
+    def _check_same_graph(self, step: Step) -> None:
         if step.graph is not self:
             where, here = step.graph.name, self.name
             raise BadBuild(f"`{step.id}` is a node of `{where}`, not of `{here}`: an edge stays within one graph.")
 
-    def _known(self, function: AnyFunction | str) -> str:
+    def _node_type_of(self, function: AnyFunction | str) -> str:
         """Return the node type of a function, and remember it."""
         if isinstance(function, str):
             return function
@@ -220,12 +220,12 @@ class Body:
         return name
 
 
-def _written(node_id: str, fields: Mapping[str, object], known: type) -> dict[str, object]:
-    return written(f"`{node_id}`", fields, known.__annotations__)
+def _to_format(node_id: str, fields: Mapping[str, object], known: type) -> dict[str, object]:
+    return to_format(f"`{node_id}`", fields, known.__annotations__)
 
 
 def _node(node_id: str, fields: Mapping[str, object]) -> dict[str, object]:
-    return _written(node_id, fields, NodeFields)
+    return _to_format(node_id, fields, NodeFields)
 
 
 def _optional(name: str, value: object) -> dict[str, object]:

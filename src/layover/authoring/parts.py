@@ -1,4 +1,4 @@
-"""The small parts of a node that have fields of their own. What is left out has the default of the format."""
+"""The small parts of a node that have fields of their own. Fields that are left out have the default of the format."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
-Duration: TypeAlias = str | timedelta  # `1h30m`, or as Python has it
+Duration: TypeAlias = str | timedelta  # `1h30m`, or a timedelta
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -67,3 +67,17 @@ class AwaitedSignal(Part, frozen=True):
     key: str | None = None
     filter: str | None = None
     required: bool | None = None
+
+
+class CatchUp(Part, frozen=True):
+    """Which missed occurrences of a schedule are made up for, and how old the oldest may be."""
+
+    which: Literal["none", "last", "all"] | None = None
+    within: Duration | None = None
+
+
+class InputDelivery(Part, frozen=True):
+    """The signal that a trigger sends for each input, instead of starting an execution."""
+
+    signal: str
+    key: str | None = None

@@ -1,4 +1,4 @@
-"""Where a problem is, for who writes Python: by the ids of nodes instead of their numbers."""
+"""The path of a problem for authors who write Python: with the ids of nodes instead of their numbers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def path_for_people(path: str, source: dict[str, object]) -> str:
 
 
 def _named(part: object) -> str | None:
-    """Return what a node, a branch or an edge is called."""
+    """Return the name of a node, a branch or an edge."""
     if not isinstance(part, dict):
         return None
     if "source" in part and "target" in part:

@@ -19,7 +19,7 @@ def as_people_write(graph: dict[str, Json]) -> dict[str, Json]:
     for edge in _mappings(graph.get("edges")):
         if edge.keys() == {"source", "target", "port"}:
             following.setdefault(str(edge["source"]), {}).setdefault(str(edge["port"]), []).append(edge["target"])
-        else:  # it has an id, or fields of another program
+        else:  # the edge has an id, or `x-` fields
             kept.append(edge)
     nodes: list[Json] = [_node(node, following.get(str(node["id"]), {})) for node in _mappings(graph["nodes"])]
     written = {**graph, "nodes": nodes, "edges": kept}

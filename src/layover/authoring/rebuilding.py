@@ -1,4 +1,4 @@
-"""From a document back to a workflow that is being built."""
+"""From a document back to a workflow in Python."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from layover.authoring.steps import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from layover.authoring.graphs import Body
+    from layover.authoring.graphs import GraphBuilder
 
 _KINDS: dict[str, type[Step]] = {
     "approval": ApprovalStep,
@@ -35,8 +35,8 @@ _KINDS: dict[str, type[Step]] = {
 _INSIDE = {"loop": ("body",), "parallel": ("body", "branches"), "switch": ("cases",)}
 
 
-def rebuild(graph: Body, source: Mapping[str, Any]) -> None:
-    """Add the nodes and edges of a sound document to an empty graph."""
+def rebuild(graph: GraphBuilder, source: Mapping[str, Any]) -> None:
+    """Add the nodes and edges of a valid document to an empty graph."""
     for node in source["nodes"]:
         _add(graph, node)
     for edge in source.get("edges", ()):
@@ -45,7 +45,7 @@ def rebuild(graph: Body, source: Mapping[str, Any]) -> None:
         graph.start(*(graph[name] for name in source["start"]))
 
 
-def _add(graph: Body, node: Mapping[str, Any]) -> None:
+def _add(graph: GraphBuilder, node: Mapping[str, Any]) -> None:
     kind = node["type"]
     apart = ("id", "type", *_INSIDE.get(kind, ()))
     fields = {key: value for key, value in node.items() if key not in apart}
@@ -63,6 +63,6 @@ def _add(graph: Body, node: Mapping[str, Any]) -> None:
                 _fill(step.branch(branch["id"]), branch["body"])
 
 
-def _fill(body: Body, source: Mapping[str, Any]) -> None:
+def _fill(body: GraphBuilder, source: Mapping[str, Any]) -> None:
     rebuild(body, source)
     body.extra = {key: value for key, value in source.items() if key.startswith("x-")}

@@ -1,6 +1,6 @@
 """Nodes as a program wires them: `a >> b` leaves by the default port, `a.error >> b` and `a["error"] >> b` by another.
 
-An edge stays within the graph of its nodes. What cannot be wired is said where it is written.
+An edge stays within the graph of its nodes. A wrong edge raises on the line where it is written.
 """
 
 from __future__ import annotations
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Self, TypeAlias, TypeVar, Unpack, overload
 
 from layover.authoring.errors import BadBuild, UnknownPort
 from layover.authoring.fields import NodeFields
-from layover.authoring.writing import written
+from layover.authoring.writing import to_format
 from layover.core.definitions.node_types import default_port
 from layover.core.suggest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.authoring.graphs import Body
+    from layover.authoring.graphs import GraphBuilder
 
 _WAITING = ("done", "expired", "error")
 
@@ -37,7 +37,7 @@ class Port:
     def __rshift__(self, target: Sequence[Step]) -> Sequence[Step]: ...
 
     def __rshift__(self, target: Step | Sequence[Step]) -> Step | Sequence[Step]:
-        """Lead to a node, or to several at once; go on from there."""
+        """Add an edge to a node, or to several; return the target, so that chains can go on from there."""
         for one in target if isinstance(target, list | tuple) else [target]:
             if not isinstance(one, Step):
                 raise BadBuild(f"An edge leads to a node, not to {one!r:.100}: `{self.step.id} >> node`.")
@@ -53,30 +53,30 @@ class Step:
 
     ports: tuple[str, ...] = ("done", "error")
 
-    def __init__(self, graph: Body, node_id: str, node_type: str, fields: dict[str, object]) -> None:
+    def __init__(self, graph: GraphBuilder, node_id: str, node_type: str, fields: dict[str, object]) -> None:
         self.graph = graph
         self.id = node_id
         self.type = node_type
         self.fields = fields
 
     def options(self, **fields: Unpack[NodeFields]) -> Self:
-        """Say what every node can have: a label, a description, how it joins, what happens on an error."""
-        self.fields |= written(f"`{self.id}`", fields, NodeFields.__annotations__)
+        """Set fields that every node has: a label, a description, the join, the error handling."""
+        self.fields |= to_format(f"`{self.id}`", fields, NodeFields.__annotations__)
         return self
 
     def document(self) -> dict[str, object]:
-        """Return the node as a document has it."""
+        """Return the node as part of a document."""
         return {"id": self.id, "type": self.type, **self.fields}
 
-    def bodies(self) -> Sequence[tuple[str, Body]]:
-        """Return the graphs inside of it, each with the name of its branch (empty for a body)."""
+    def bodies(self) -> Sequence[tuple[str, GraphBuilder]]:
+        """Return the graphs inside it, each with the name of its branch (empty for a body)."""
         return ()
 
     # Wiring
 
     @property
     def error(self) -> Port:
-        """Where it goes on if it fails."""
+        """The port for a failure."""
         return self["error"]
 
     def __getitem__(self, port: str) -> Port:
@@ -119,7 +119,7 @@ class Step:
     if not TYPE_CHECKING:  # a type checker is to find wrong names by itself
 
         def __getattr__(self, name: str) -> Port:
-            if name.startswith("_") or "id" not in self.__dict__:  # asked by whoever copies or prints it
+            if name.startswith("_") or "id" not in self.__dict__:  # such names are read by copy and pickle
                 raise AttributeError(name)
             if name in self.ports:
                 return Port(self, name)
@@ -138,18 +138,18 @@ class WorkStep(Step):
 
     @property
     def done(self) -> Port:
-        """Where it goes on when it is done."""
+        """The port for the normal end."""
         return self["done"]
 
 
 class WaitingStep(WorkStep):
-    """A node that waits, and may wait too long."""
+    """A node that waits, and may have a deadline."""
 
     ports = _WAITING
 
     @property
     def expired(self) -> Port:
-        """Where it goes on if its deadline passes."""
+        """The port for a deadline that passed."""
         return self["expired"]
 
 
@@ -160,17 +160,17 @@ class ApprovalStep(Step):
 
     @property
     def approved(self) -> Port:
-        """Where it goes on if enough have approved."""
+        """The port for enough approvals."""
         return self["approved"]
 
     @property
     def rejected(self) -> Port:
-        """Where it goes on if enough have rejected."""
+        """The port for enough rejections."""
         return self["rejected"]
 
     @property
     def expired(self) -> Port:
-        """Where it goes on if its deadline passes."""
+        """The port for a deadline that passed."""
         return self["expired"]
 
 
@@ -181,12 +181,12 @@ class ConditionStep(Step):
 
     @property
     def true(self) -> Port:
-        """Where it goes on if the condition holds."""
+        """The port for a condition that holds."""
         return self["true"]
 
     @property
     def false(self) -> Port:
-        """Where it goes on if it does not."""
+        """The port for a condition that does not hold."""
         return self["false"]
 
 
@@ -199,7 +199,7 @@ class EndStep(Step):
 class SwitchStep(Step):
     """A choice between ports, which its cases name: `switch["express"]`, or `switch.express`."""
 
-    def __init__(self, graph: Body, node_id: str, node_type: str, fields: dict[str, object]) -> None:
+    def __init__(self, graph: GraphBuilder, node_id: str, node_type: str, fields: dict[str, object]) -> None:
         super().__init__(graph, node_id, node_type, fields)
         self._cases: list[dict[str, object]] = []
         self.ports = ("default", "error")
@@ -213,13 +213,13 @@ class SwitchStep(Step):
         return self.add_case({"if": if_, "port": port})
 
     def add_case(self, case: dict[str, object]) -> Self:
-        """Leave by a port as the format says it."""
+        """Add a case, in the words of the format."""
         self._cases.append(case)
         self.ports = tuple(dict.fromkeys(("default", *(str(one["port"]) for one in self._cases), "error")))
         return self
 
     def document(self) -> dict[str, object]:
-        """Return the node as a document has it."""
+        """Return the node as part of a document."""
         return {**super().document(), "cases": list(self._cases)}
 
     if TYPE_CHECKING:
@@ -228,50 +228,50 @@ class SwitchStep(Step):
 
 
 class LoopStep(WorkStep):
-    """A loop; what it does in each round stands in its `body`."""
+    """A loop; its `body` is run in each round."""
 
-    def __init__(self, graph: Body, node_id: str, node_type: str, fields: dict[str, object]) -> None:
+    def __init__(self, graph: GraphBuilder, node_id: str, node_type: str, fields: dict[str, object]) -> None:
         super().__init__(graph, node_id, node_type, fields)
-        self.body: Body = graph.inner(node_id)
+        self.body: GraphBuilder = graph.inner(node_id)
 
-    def bodies(self) -> Sequence[tuple[str, Body]]:
+    def bodies(self) -> Sequence[tuple[str, GraphBuilder]]:
         """Return the graph of a round."""
         return (("", self.body),)
 
     def document(self) -> dict[str, object]:
-        """Return the node as a document has it."""
+        """Return the node as part of a document."""
         return {**super().document(), "body": self.body.graph_document()}
 
 
 class ParallelStep(WorkStep):
     """Branches side by side: one `body` for each item, or named ones, each by `branch`."""
 
-    def __init__(self, graph: Body, node_id: str, node_type: str, fields: dict[str, object]) -> None:
+    def __init__(self, graph: GraphBuilder, node_id: str, node_type: str, fields: dict[str, object]) -> None:
         super().__init__(graph, node_id, node_type, fields)
-        self._body: Body | None = None
-        self._branches: dict[str, Body] = {}
+        self._body: GraphBuilder | None = None
+        self._branches: dict[str, GraphBuilder] = {}
 
     @property
-    def body(self) -> Body:
-        """What is done for each item."""
+    def body(self) -> GraphBuilder:
+        """The graph that is run for each item."""
         if self._branches:
-            raise BadBuild(f"`{self.id}` has branches by name: it has either those or one body for each item.")
+            raise BadBuild(f"`{self.id}` has named branches: it can have either those or one body for each item.")
         if self._body is None:
             self._body = self.graph.inner(self.id)
         return self._body
 
-    def branch(self, branch_id: str) -> Body:
-        """Return the branch of a name, which is added if there is none yet."""
+    def branch(self, branch_id: str) -> GraphBuilder:
+        """Return the branch with a name, and add it if it is new."""
         if self._body is not None:
-            raise BadBuild(f"`{self.id}` has a body for each item: it has either that or branches by name.")
+            raise BadBuild(f"`{self.id}` has a body for each item: it can have either that or named branches.")
         return self._branches.setdefault(branch_id, self.graph.inner(f"{self.id}.{branch_id}"))
 
-    def bodies(self) -> Sequence[tuple[str, Body]]:
+    def bodies(self) -> Sequence[tuple[str, GraphBuilder]]:
         """Return the graphs of its branches."""
         return tuple(self._branches.items()) if self._body is None else (("", self._body),)
 
     def document(self) -> dict[str, object]:
-        """Return the node as a document has it."""
+        """Return the node as part of a document."""
         node = super().document()
         if self._body is not None:
             return {**node, "body": self._body.graph_document()}

@@ -5,8 +5,8 @@
     pay = flow.call("pay", pay_back, input={"amount": "${input.amount}"})
     review >> pay
 
-It becomes a definition by the same way as text does: whatever is wrong with it is found by the same check, and the same
-workflow in YAML has the same hash.
+It becomes a definition in the same way as text does: the same check finds its problems, and the same workflow in YAML
+has the same hash.
 """
 
 from __future__ import annotations
@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING, Self, Unpack
 import msgspec
 
 from layover.authoring.fields import WorkflowFields
-from layover.authoring.graphs import Body
+from layover.authoring.graphs import GraphBuilder
 from layover.authoring.paths import path_for_people
 from layover.authoring.readable import as_people_write
 from layover.authoring.shapes import schema_of
-from layover.authoring.writing import written
+from layover.authoring.triggers import TriggerBuilder
+from layover.authoring.writing import to_format
 from layover.core.definitions import Checked, check, document
-from layover.core.definitions.model import Settings
+from layover.core.definitions.model import WorkflowSettings
 from layover.core.plan import Plan, compile_plan
 
 if TYPE_CHECKING:
@@ -31,16 +32,16 @@ if TYPE_CHECKING:
     from layover.core.definitions import Definition
     from layover.nodes.function import AnyFunction
 
-_SETTINGS = frozenset(field.name for field in msgspec.structs.fields(Settings))
+_SETTINGS = frozenset(field.name for field in msgspec.structs.fields(WorkflowSettings))
 
 
-class Workflow(Body):
+class Workflow(GraphBuilder, TriggerBuilder):
     """A workflow that is being built: its nodes are added by a method for each type, and wired by `>>`."""
 
     def __init__(self, name: str, **fields: Unpack[WorkflowFields]) -> None:
         super().__init__(name)
         self.heading = _heading(name, fields)
-        self._is_read = False  # from a text, which may name functions that nobody has
+        self._is_read = False  # from a text, which may name unknown functions
 
     @property
     def functions(self) -> tuple[AnyFunction, ...]:
@@ -52,14 +53,14 @@ class Workflow(Body):
         return _types_in(self)
 
     def document(self) -> dict[str, object]:
-        """Return it as a document, as it stands: nothing has been checked."""
+        """Return it as a document, unchecked."""
         return {"name": self.name, **self.heading, **self.graph_document()}
 
     def check(self, functions: Collection[str] | None = None) -> Checked:
-        """Find everything that is wrong with it; each problem names the node.
+        """Find all its problems; each names its node.
 
-        `functions` are the registered node types, as `layover.check` takes them. Without them, those that a workflow
-        names in Python are taken to be there.
+        `functions` are the registered node types, as `layover.check` takes them. Without them, the functions that a
+        workflow names in Python are assumed to be registered.
         """
         source = self.document()
         if functions is None and not self._is_read:
@@ -70,22 +71,22 @@ class Workflow(Body):
         return Checked(definition, problems, checked.texts, checked.steps)
 
     def plan(self) -> Plan:
-        """Return it ready to run; InvalidDefinition tells all that is wrong with it."""
+        """Compile it; InvalidDefinition lists all its problems."""
         return compile_plan(self.check())
 
     @property
     def definition(self) -> Definition:
-        """The definition that it is; InvalidDefinition if something is wrong with it."""
+        """Its definition; InvalidDefinition if it has problems."""
         return self.check().definition
 
     @property
     def hash(self) -> str:
-        """The hash of what it means: the same as that of the same workflow in YAML or JSON."""
+        """The hash of its meaning: the same as that of the same workflow in YAML or JSON."""
         return self.plan().hash
 
     def to_yaml(self) -> str:
         """Return it as YAML."""
-        from layover.core.definitions.yaml_write import write_yaml  # noqa: PLC0415 - only who needs it loads it
+        from layover.core.definitions.yaml_write import write_yaml  # noqa: PLC0415 - loaded only when needed
 
         return write_yaml(as_people_write(document(self.definition)))
 
@@ -107,7 +108,7 @@ class Workflow(Body):
 
 
 def _heading(name: str, fields: Mapping[str, object]) -> dict[str, object]:
-    said = written(f"The workflow `{name}`", fields, WorkflowFields.__annotations__)
+    said = to_format(f"The workflow `{name}`", fields, WorkflowFields.__annotations__)
     if "input" in said:
         said["input"] = schema_of(said["input"])
     if isinstance(said.get("concurrency"), int):
@@ -116,8 +117,8 @@ def _heading(name: str, fields: Mapping[str, object]) -> dict[str, object]:
     return {**said, "settings": settings} if settings else said
 
 
-def _types_in(graph: Body) -> Iterator[str]:
-    """Find the node types that are named; whoever names one in Python means a function that will be there."""
+def _types_in(graph: GraphBuilder) -> Iterator[str]:
+    """Yield the node types that are named; a type named in Python is assumed to be a registered function."""
     for step in graph:
         yield step.type
         if step.type == "callback":

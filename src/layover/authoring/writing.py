@@ -1,4 +1,4 @@
-"""From what Python calls things to what the format calls them."""
+"""From the names that Python allows to those of the format."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ _SCHEMAS = frozenset({"schema"})
 _MILLISECOND = timedelta(milliseconds=1)
 
 
-def written(what: str, given: Mapping[str, object], known: Collection[str]) -> dict[str, object]:
-    """Return the fields of a node as a document has them; TypeError if there is one that it does not know."""
+def to_format(what: str, given: Mapping[str, object], known: Collection[str]) -> dict[str, object]:
+    """Return the fields of a node in the words of the format; TypeError for an unknown field."""
     fields: dict[str, object] = {}
     for name, value in given.items():
         if name not in known:
@@ -33,12 +33,12 @@ def written(what: str, given: Mapping[str, object], known: Collection[str]) -> d
             fields[name.rstrip("_")] = schema_of(value) if name in _SCHEMAS else plain_part(value)
     people = {name: given[name] for name in ("users", "roles") if name in given}
     if people and "approvers" in given:
-        raise BadBuild(f"{what} has `approvers`, which say who is asked: put `{next(iter(people))}` there.")
+        raise BadBuild(f"{what} has `approvers` already: put `{next(iter(people))}` into them.")
     return {**fields, "approvers": people} if people else fields
 
 
 def plain_part(value: object) -> object:
-    """Return a part, a length of time or a list of such as a document has it; whatever else as it is."""
+    """Return a part, a duration or a list of them in the words of the format; any other value as it is."""
     if isinstance(value, Part):
         parts = {name: getattr(value, name) for name in value.__struct_fields__}
         return {name: plain_part(part) for name, part in parts.items() if part is not None}
@@ -51,12 +51,12 @@ def plain_part(value: object) -> object:
 
 def _length(value: timedelta) -> str:
     if value < timedelta():
-        raise BadBuild(f"{value} is no length of time: it lies in the past.")
+        raise BadBuild(f"{value} is not a duration: it is negative.")
     return format_duration(value // _MILLISECOND)
 
 
 def _extra(value: object) -> dict[str, object]:
-    """Return the fields of other programs, which begin with `x-` so that they are never taken for ours."""
+    """Return the fields of other programs, which begin with `x-` so that they never collide with ours."""
     if not isinstance(value, Mapping) or not all(isinstance(key, str) and key.startswith("x-") for key in value):
-        raise BadBuild("What is `extra` is a mapping, and its keys begin with `x-`.")
+        raise BadBuild("`extra` must be a mapping whose keys begin with `x-`.")
     return dict(value)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from layover.cli.acknowledgement import say_taken
-from layover.cli.client import to_act
+from layover.cli.acknowledgement import say_stored
+from layover.cli.doors import door_to_act, is_applied
 from layover.cli.exits import DONE, WRONG_STATE, Stop
 from layover.cli.id_prefix import point_named
 from layover.cli.json_argument import given_data
@@ -16,7 +16,7 @@ from layover.cli.options import HERE, At, By, Json, PointName, Roles, Who, actin
 from layover.cli.screen import print_json
 
 if TYPE_CHECKING:
-    from layover.api.resources.points import PausePoint
+    from layover import PausePoint
     from layover.cli.options import Target
 
 Data = Annotated[
@@ -29,7 +29,13 @@ DataOption = Annotated[
 ]
 Taker = Annotated[str, Parameter(help="The user who decides in your place.")]
 Comment = Annotated[
-    str, Parameter(name="--comment", show_default=False, help="What to say with it.", allow_leading_hyphen=True)
+    str,
+    Parameter(
+        name="--comment",
+        show_default=False,
+        help="A comment, which is stored with the decision.",
+        allow_leading_hyphen=True,
+    ),
 ]
 
 
@@ -58,7 +64,7 @@ def approve(  # noqa: PLR0913 - each is an option
     at: At = HERE,
     json: Json = False,
 ) -> int:
-    """Approve what waits for a decision."""
+    """Approve an approval that is open."""
     given = _Given(acting(at, by, role), given_data(data, "--data"), approved=True, comment=comment)
     return _answer(point, at, given, json=json)
 
@@ -74,38 +80,40 @@ def reject(  # noqa: PLR0913 - each is an option
     at: At = HERE,
     json: Json = False,
 ) -> int:
-    """Reject what waits for a decision."""
+    """Reject an approval that is open."""
     given = _Given(acting(at, by, role), given_data(data, "--data"), approved=False, comment=comment)
     return _answer(point, at, given, json=json)
 
 
-def delegate(
+def delegate(  # noqa: PLR0913 - each is an option
     point: PointName,
     to: Taker,
     /,
     *,
+    comment: Comment = "",
     by: By = "",
     role: Roles = (),
     at: At = HERE,
     json: Json = False,
 ) -> int:
-    """Let somebody else decide at an approval in your place."""
+    """Let another user decide at an approval in your place."""
     who = acting(at, by, role)
 
     async def passed_on() -> tuple[PausePoint, bool]:
-        async with to_act(at, who) as client:
-            return await client.delegate((await point_named(client, point)).id, to), client.is_applied
+        async with door_to_act(at, who) as door:
+            delegated = await (await point_named(door, point)).delegate(to, comment=comment)
+            return delegated.info, is_applied(door)
 
     found, applied = asyncio.run(passed_on())
     if json:
         print_json(found)
         return DONE
-    say_taken(f"{to} decides at {found.execution_id}:{found.context_id} now.", at, applied=applied)
+    say_stored(f"{to} decides at {found.execution_id}:{found.context_id} now.", at, applied=applied)
     return DONE
 
 
 class _Given(NamedTuple):
-    """What somebody says, and who they are."""
+    """An answer, and who gives it."""
 
     who: Who
     data: object
@@ -120,29 +128,32 @@ def _answer(name: str, at: Target, given: _Given, *, json: bool) -> int:
         return DONE
     verb = {None: "answered", True: "approved", False: "rejected"}[given.approved]
     more = "" if point.status != "open" else " (more decisions are needed)"
-    say_taken(f"{point.execution_id}:{point.context_id} is {verb} by {_by(point, given.who)}{more}.", at)
+    say_stored(f"{point.execution_id}:{point.context_id} is {verb} by {_by(point, given.who)}{more}.", at)
     return DONE
 
 
 def _by(point: PausePoint, who: Who) -> str:
-    """Return who answered, as they said or as the server knows them."""
+    """Return who answered: as --by says, or as the server knows the key."""
     last = point.decisions[-1].by if point.decisions else None
-    return who.by or point.answered_by or last or "somebody"
+    return who.by or point.answered_by or last or "an unnamed user"
 
 
 async def _take(name: str, at: Target, given: _Given) -> PausePoint:
-    async with to_act(at, given.who) as client:
-        point = await point_named(client, name)
-        _check_open(point)
-        _check_kind(point, given.approved)
-        return await client.answer(point.id, given.data, approved=given.approved, comment=given.comment)
+    async with door_to_act(at, given.who) as door:
+        point = await point_named(door, name)
+        _check_open(point.info)
+        _check_kind(point.info, given.approved)
+        give = {None: point.answer, True: point.approve, False: point.reject}[given.approved]
+        return (await give(given.data, comment=given.comment)).info
 
 
 def _check_open(point: PausePoint) -> None:
     """Refuse what was answered: a server would take the same answer of the same person for the one that it has."""
     if point.status in ("answered", "applied"):
         place = f"{point.execution_id}:{point.context_id}"
-        raise Stop(f"{place} was answered already.", WRONG_STATE, hint=f"`layover show {point.execution_id}` tells it.")
+        raise Stop(
+            f"{place} was answered already.", WRONG_STATE, hint=f"`layover show {point.execution_id}` tells how."
+        )
 
 
 def _check_kind(point: PausePoint, approved: bool | None) -> None:  # noqa: FBT001 - as the engine has it

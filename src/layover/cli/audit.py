@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from layover.cli.access import Sought, to_access
+from layover.cli.doors import door_to_read
 from layover.cli.exits import DONE, Stop
-from layover.cli.options import HERE, At, Json, acting
+from layover.cli.options import HERE, At, Json
 from layover.cli.screen import note, print_json, print_table, say
 
 if TYPE_CHECKING:
-    from layover.api.resources.access import AuditEntry
-    from layover.api.resources.shared import Page
+    from layover import AuditEntry, Page
 
 _MOST = 100
 
@@ -25,7 +24,7 @@ Act = Annotated[str | None, Parameter(help="Only acts of this kind, such as exec
 Target = Annotated[str | None, Parameter(help="Only what was done to this: an id, or a name.")]
 ExecutionId = Annotated[str | None, Parameter(name="--execution", help="Only what was done to this execution.")]
 Limit = Annotated[int, Parameter(help="How many at most.")]
-Cursor = Annotated[str | None, Parameter(help="Go on behind what was listed, as the end of a list says.")]
+Cursor = Annotated[str | None, Parameter(help="Where to continue a list: the cursor that the end of the list names.")]
 
 
 @audit.command(name="ls")
@@ -45,8 +44,8 @@ def list_acts(  # noqa: PLR0913 - each is an option
         raise Stop(f"--limit: from 1 to {_MOST}, not {limit}.")
 
     async def page() -> Page[AuditEntry]:
-        async with to_access(at, acting(at, ""), acts=False) as access:
-            return await access.audit(Sought(user, act, target, execution, limit, cursor))
+        async with door_to_read(at) as door:
+            return await door.audit(user=user, act=act, target=target, execution_id=execution).page(limit, cursor)
 
     found = asyncio.run(page())
     if json:
@@ -56,7 +55,7 @@ def list_acts(  # noqa: PLR0913 - each is an option
         say("No audit entries.")
         return DONE
     table = [["AT", "USER", "ACT", "TARGET", "BY"]]
-    table += [[one.at, one.user or "-", one.act, one.target, one.credential or "-"] for one in found.items]
+    table += [[str(one.at), one.user or "-", one.act, one.target, one.credential or "-"] for one in found.items]
     print_table(table)
     if found.next is not None:
         note(f"There may be more: --cursor {found.next}")

@@ -20,7 +20,6 @@ from layover.core.definitions import document
 from layover.core.plan import compile_plan
 
 if TYPE_CHECKING:
-    from layover.api.resources.executions import Graph
     from layover.core.definitions import Checked
     from layover.core.plan import Plan
 
@@ -44,7 +43,7 @@ Output = Annotated[
 _BY_SUFFIX: dict[str, DrawingFormat] = {".svg": "svg", ".mmd": "mermaid", ".mermaid": "mermaid", ".json": "json"}
 
 
-def graph(file: File, /, *, format: Format = None, output: Output = None, json: Json = False) -> int:  # noqa: A002 - as everybody says
+def graph(file: File, /, *, format: Format = None, output: Output = None, json: Json = False) -> int:  # noqa: A002 - the word of the field
     """Draw the graph of a definition: nodes in the order in which they can run, and where each port leads.
 
     `--json` is short for `--format json`. In pictures, pause points are the ones with round ends and a thick line.
@@ -77,21 +76,14 @@ def _print(checked: Checked, wanted: DrawingFormat) -> None:
         case "definition":
             print_json(document(checked.definition, defaults=True))
         case "json":
-            print_json(_resource(compile_plan(checked)))
+            from layover.admin.definition_graph import graph_of  # noqa: PLC0415 - only who needs it loads it
+
+            print_json(graph_of(compile_plan(checked)))
         case "text":
             for line in graph_lines(compile_plan(checked)):
                 say(line)
         case "mermaid" | "svg":
             sys.stdout.writelines(f"{line}\n" for line in _picture(compile_plan(checked), wanted))
-
-
-def _resource(plan: Plan) -> Graph:
-    """Return the graph as it is over HTTP, before anything has run."""
-    from layover.api.serializers.graphs import graph_of  # noqa: PLC0415 - only who needs it loads it
-    from layover.core.engine.state import Execution  # noqa: PLC0415 - as above
-    from layover.runtime.queries.graphs import graph as graph_of_execution  # noqa: PLC0415 - as above
-
-    return graph_of(graph_of_execution(plan, Execution(plan), ()))
 
 
 def _picture(plan: Plan, wanted: Literal["mermaid", "svg"]) -> list[str]:

@@ -1,13 +1,14 @@
-"""What an error means to whoever typed a command: a sentence, what to do next, and the code to exit with."""
+"""What an error means to the user of a command: a sentence, what to do next, and the code to exit with."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from layover.cli.exits import BAD_INPUT, FAILED, UNKNOWN, WRONG_STATE, Stop
 
 if TYPE_CHECKING:
-    from layover.core.errors import LayoverError
+    from layover.errors import LayoverError
 
 _CODES = {
     "unknown_execution": UNKNOWN,
@@ -16,6 +17,10 @@ _CODES = {
     "unknown_workflow": UNKNOWN,
     "unknown_version": UNKNOWN,
     "unknown_key": UNKNOWN,
+    "unknown_trigger": UNKNOWN,
+    "unknown_input": UNKNOWN,
+    "not_a_schedule": WRONG_STATE,
+    "trigger_full": WRONG_STATE,
     "wrong_state": WRONG_STATE,
     "decision_required": WRONG_STATE,
     "already_answered": WRONG_STATE,
@@ -24,10 +29,14 @@ _CODES = {
     "ambiguous_point": WRONG_STATE,
     "execution_closed": WRONG_STATE,
     "expired": WRONG_STATE,
+    "copy_running": WRONG_STATE,
     "idempotency_mismatch": WRONG_STATE,
     "in_progress": WRONG_STATE,
+    "in_use": WRONG_STATE,
     "limit_reached": WRONG_STATE,
+    "not_a_copy": WRONG_STATE,
     "not_answerable": WRONG_STATE,
+    "not_empty": WRONG_STATE,
     "point_closed": WRONG_STATE,
     "point_expired": WRONG_STATE,
     "snapshot_pending": WRONG_STATE,
@@ -35,47 +44,67 @@ _CODES = {
     "internal": FAILED,
 }
 
+_ARGUMENT = re.compile(r"`(\w+)(?:\[\d+\])?`: ")
+_OPTIONS = {"roles": "role", "scopes": "scope"}
+
 _WHO = "Say who you are with --by and --role."
-_KEY = "Give a key that opens it: LAYOVER_KEY, --key @file or --key."
-_ON_A_SERVER = {
-    "not_allowed": "Somebody who is asked has to do it, with a key of their own.",
-    "unreachable": "Is it running, and is --url its address?",
-}
+_KEY = "Give a key of the server: LAYOVER_KEY, --key @file or --key."
+_ON_A_SERVER = {"not_allowed": "A user who is asked has to do it, with a key of their own."}
 _HINTS = {
-    "already_exists": "Use another --id or --key, or look at that one with `layover show`.",
+    "already_exists": "Use another --id or --key, or look at the existing execution with `layover show`.",
     "already_answered": "`layover show` tells what was answered.",
     "cannot_lock": "Keep the database on a disk of this machine.",
     "cannot_share": "Keep the database on a disk of this machine.",
     "comment_required": "Add --comment.",
     "corrupt": "`layover verify` tells how much of it can be read.",
+    "copy_running": "If that copy was interrupted, try again in half a minute.",
     "decision_required": "`layover approve` or `layover reject` decide it.",
-    "bad_answer": "Does --url name a server of Layover?",
+    "bad_answer": "Check that --url names a Layover server.",
     "forbidden": _KEY,
     "foreign": "Name another file with --db.",
     "idempotency_mismatch": "Use another --key, or the input that it was first used with.",
+    "in_use": "Stop the instances first.",
+    "invalid_setting": "`layover settings --help` lists all settings.",
     "invalid_filter": "For example: --where customer.tier=gold --where total=12",
     "invalid_answer": "`layover inbox --json` shows the schema of what is asked.",
     "locked": "`layover doctor` tells which instances have it open; try again when they are less busy.",
-    "malformed_id": "`layover ls` lists the ids that there are.",
+    "malformed_id": "`layover ls` lists the ids of executions.",
     "missing": "Name another with --db, or make it with `layover migrate`.",
+    "not_a_copy": "Copy into an empty database.",
     "not_a_database": "Name another file with --db.",
     "not_allowed": _WHO,
-    "not_answerable": "A signal is brought with `layover signal`; time passes by itself.",
+    "not_answerable": "A signal is sent with `layover signal`; a timer fires by itself.",
+    "not_empty": "If it is an interrupted copy of this source, --resume continues it.",
     "not_your_turn": "`layover show` tells who is asked.",
     "old_database": "Bring it up to date with `layover migrate`.",
-    "requester_excluded": "Somebody other than the requester has to decide.",
-    "redirected": "Name in --url the address that it leads to.",
+    "requester_excluded": "A user other than the requester has to decide.",
+    "redirected": "Name in --url the address that it redirects to.",
     "unauthenticated": _KEY,
-    "unknown_execution": "`layover ls` lists those that there are.",
-    "unknown_point": "`layover inbox` lists those that are open.",
-    "wrong_state": "`layover why` tells how it stands.",
+    "unknown_execution": "`layover ls` lists the executions.",
+    "unknown_key": "`layover keys ls` lists the keys.",
+    "unknown_point": "`layover inbox` lists the open pause points.",
+    "unreachable": "Check that it is running, and that --db or --url is its address.",
+    "wrong_state": "`layover why` tells what it waits for.",
 }
 
 
-def told(error: LayoverError) -> Stop:
+def stop_for(error: LayoverError) -> Stop:
     """Return how a command ends by an error."""
-    places = getattr(error, "errors", ())
+    places = [(path, what) for path, what in getattr(error, "errors", ()) if not _is_told(path, error.message)]
     details = tuple(f"{path}: {what}" if path else what for path, what in places)
-    code = _CODES.get(error.code, BAD_INPUT)
-    hints = {**_HINTS, **_ON_A_SERVER} if hasattr(error, "problem") else _HINTS
-    return Stop(error.message, code, hint=hints.get(error.code, ""), details=details)
+    details += tuple(map(str, getattr(error, "problems", ())))
+    hints = {**_HINTS, **_ON_A_SERVER} if error.request_id is not None else _HINTS
+    return Stop(_message(error), _CODES.get(error.code, BAD_INPUT), hint=hints.get(error.code, ""), details=details)
+
+
+def _is_told(path: str, message: str) -> bool:
+    return f"`{path}`: " in message or message.startswith(f"{path}: ")
+
+
+def _message(error: LayoverError) -> str:
+    """Return the message of an error; an argument of a method is told as the option that gives it."""
+    argument = _ARGUMENT.match(error.message)
+    if argument is None or error.code not in ("invalid_parameter", "invalid_body"):
+        return error.message
+    option = _OPTIONS.get(argument[1], argument[1].replace("_", "-"))
+    return f"--{option}: {error.message[argument.end() :]}"

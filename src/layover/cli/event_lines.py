@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover import LogLine, Progress
 from layover.cli.screen import brief
+from layover.cli.tree import progress_text
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
-    from layover.api.resources.executions import Event
+    from layover import Event
 
 _BARE = re.compile(r"[\w.:-]+", re.ASCII)
 _LEFT_OUT = frozenset({"node", "details", "rules", "hash", "id", "workflow"})
@@ -25,12 +27,16 @@ def event_line(event: Event) -> str:
     carried = {**dict.fromkeys(usual), "attempt": event.attempt, **event.data}  # in the order of the event itself
     for name, value in carried.items():
         if name not in _LEFT_OUT and value not in (*_NOTHING, usual.get(name)):
-            told.append(f"{name}={_shown(value)}")
+            told.append(f"{name}={_format_value(value)}")
     return "  ".join([event.type, *told])
 
 
-def progress_line(event: Event) -> str | None:
-    """Return what an event means to somebody who watches a run; nothing for what only the engine cares about."""
+def progress_line(event: Event | Progress | LogLine) -> str | None:
+    """Return what an event means to a person who watches a run; None for what only the engine needs."""
+    if isinstance(event, Progress):
+        return f"{event.context_id}: {progress_text(event)}"
+    if isinstance(event, LogLine):
+        return f"{event.context_id}: [{event.level}] {event.text}"
     node, data = event.context_id, event.data
     match event.type:
         case "NodeStarted":
@@ -40,7 +46,8 @@ def progress_line(event: Event) -> str | None:
             return f"{node}: completed{port}"
         case "NodeFailed":
             what = "failed, tried again" if data.get("retry_at") is not None else "failed"
-            return f"{node}: {what}: {_inside(data, 'error', 'message')}"
+            type_, message = _inside(data, "error", "type"), _inside(data, "error", "message")
+            return f"{node}: {what}: {type_}: {message}" if type_ else f"{node}: {what}: {message}"
         case "PausePointOpened":
             title = _inside(data, "details", "title")
             return f"{node}: waits ({data.get('kind')}){f': {title}' if title else ''}"
@@ -70,5 +77,5 @@ def _inside(data: dict[str, object], *names: str) -> object:
     return found
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return value if isinstance(value, str) and _BARE.fullmatch(value) else brief(value, 100)

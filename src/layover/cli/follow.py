@@ -1,4 +1,4 @@
-"""Following one execution as it is driven here: showing what happens, and asking the person at the terminal."""
+"""Following one execution: showing what happens, and asking the person at the terminal what it waits for."""
 
 from __future__ import annotations
 
@@ -7,112 +7,141 @@ from contextlib import suppress
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from layover.api.serializers.executions import event_of, node_of
-from layover.api.serializers.points import context_of
-from layover.cli.prompts import EndOfInput, Given, ask
+from layover import Event
+from layover.admin import OperatorEngine
+from layover.cli.opened_points import opening_of
+from layover.cli.prompts import EndOfInput, ask
 from layover.cli.screen import note, say
-from layover.core.approval_rules import ApprovalRules, may_decide
-from layover.core.approval_rules import Person as Anybody
-from layover.ports.records import CLOSED
-from layover.runtime.errors import AnswerRefused
+from layover.errors import AnswerRefused, NotAllowed, WaitTimeout, WrongState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
+    from layover import ExecutionHandle, LogLine, PausePointHandle, Progress
     from layover.cli.live_view import View
-    from layover.cli.prompts import Typed
-    from layover.ports.records import Head, PointRow
-    from layover.runtime.engine import Engine
+    from layover.cli.prompts import PromptAnswer, Typed
+    from layover.interface.door import Door
 
-_PAGE = 1_000
-_LOOK_AGAIN = 0.25  # seconds
+# Seconds until children are looked at again: their events are not in the log of the parent.
+_LOOK_AGAIN, _LOOK_AGAIN_ON_SERVER = 0.25, 1.0
 _BETWEEN_PICTURES = 0.1  # seconds
+_MOMENT = "100ms"  # what is not at rest within that is at work
 _DEEPEST = 10  # of the children of children that are looked at
-_RESTING = frozenset({"waiting", "paused"})
-_NOBODY_HERE = frozenset({"not_allowed", "requester_excluded", "not_your_turn", "already_decided"})
-
-
-class Person:
-    """Who sits at the terminal, and what they type."""
-
-    def __init__(self, by: str, roles: tuple[str, ...], typed: Typed) -> None:
-        self.by = by
-        self.roles = roles
-        self.typed = typed
+_OPEN = ("pending", "running", "pausing", "waiting", "paused")
+_SOON = frozenset({"call", "commands", "place"})  # reasons to stand still that an engine with the functions ends
+_FOR_OTHERS = frozenset({"not_allowed", "requester_excluded", "not_your_turn", "already_decided"})
 
 
 class Following:
-    """Follows an execution until it is closed, rests, or nobody wants to answer."""
+    """Follows an execution until it is closed, rests, or the person at the terminal stops answering.
 
-    def __init__(self, engine: Engine, execution_id: str, view: View, *, stay: bool, person: Person | None) -> None:
-        self._engine = engine
-        self._id = execution_id
+    With `stay`, an execution at rest is followed as well. With `typed`, the person at the terminal is asked. `next_seq`
+    is the number of the first event that was not shown: from there another one goes on that is given it as `since`.
+    """
+
+    def __init__(
+        self,
+        door: Door,
+        execution: ExecutionHandle,
+        view: View,
+        *,
+        stay: bool,
+        typed: Typed | None = None,
+        since: int = 0,
+    ) -> None:
+        self._door = door
+        self._execution = execution
         self._view = view
         self._stay = stay
-        self._person = person
-        self._seen = -1
+        self._typed = typed
+        self._may_end_at_rest = not stay or typed is not None
+        self._look_again = _LOOK_AGAIN if isinstance(door, OperatorEngine) else _LOOK_AGAIN_ON_SERVER
+        self._news = _News(execution, since)
+        self.next_seq = since
         self._outdated = False
         self._drawn_at = 0.0
-        self._passed_over: set[str] = set()
+        self._passed_over: set[str] = set()  # pause points that the person cannot answer, or has answered
 
     async def follow(self) -> None:
         """Show what happens until there is nothing left to wait for."""
-        while (row := await self._engine.instance.store.get(self._id)) is not None:
-            head = row.head
-            if head.last_seq > self._seen or self._outdated:
-                await self._show(head)
-            if head.status in CLOSED:
+        loop = asyncio.get_running_loop()
+        reading, following = loop.create_task(self._news.read()), loop.create_task(self._follow())
+        try:
+            await asyncio.wait([reading, following], return_when=asyncio.FIRST_COMPLETED)
+            if reading.done():
+                reading.result()  # it may have failed
+            await following
+        finally:
+            for task in (reading, following):
+                task.cancel()
+            await asyncio.gather(reading, following, return_exceptions=True)
+
+    async def _follow(self) -> None:
+        try:
+            await self._until_nothing_is_left()
+        finally:
+            self._news.stop()
+
+    async def _until_nothing_is_left(self) -> None:
+        while True:
+            is_over = self._news.is_over  # before what is shown: all events are there by then
+            is_at_rest = not is_over and self._may_end_at_rest and await self._news.is_at_rest()
+            await self._show(is_still=is_over or is_at_rest)
+            if is_over:
                 return
-            question = await self._question()
-            if question is not None and self._person is not None:
-                if not await self._asked(question, self._person):
+            question = await self._question() if self._typed is not None else None
+            if question is not None and self._typed is not None:
+                if not await self._ask_person(question, self._typed):
                     return
-            elif self._is_at_rest(head) and not await self._goes_on():
+            elif is_at_rest and not await self._goes_on():
                 return
             else:
-                await self._news()
+                await self._news.wait(self._look_again)
 
-    async def _news(self) -> None:
-        """Wait until something has happened, or long enough to see whether something has in a child."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LOOK_AGAIN):
-                await self._engine.instance.listeners.until(self._id, lambda head: head.last_seq > self._seen)
-
-    async def _show(self, head: Head) -> None:
-        entries = await self._engine.history(self._id, self._seen + 1, _PAGE)
-        while entries:
-            self._seen = entries[-1].seq
-            self._view.tell([event_of(entry) for entry in entries])
-            entries = await self._engine.history(self._id, self._seen + 1, _PAGE)
-        if not self._view.live:
+    async def _show(self, *, is_still: bool) -> None:
+        events = self._news.take()
+        if events:
+            self._view.tell(events)
+            self.next_seq = max(self.next_seq, *(one.seq + 1 for one in events if isinstance(one, Event)), 0)
+        if not self._view.live or not (events or self._outdated):
             return
-        # A picture is made from the whole log, so not every event of a fast execution gets one.
-        is_still = head.status in CLOSED or self._is_at_rest(head)
+        # A picture needs all nodes, so not every event of a fast execution gets one.
         self._outdated = not is_still and monotonic() - self._drawn_at < _BETWEEN_PICTURES
         if not self._outdated:
-            self._view.picture(head.status, [node_of(node) for node in await self._engine.nodes(self._id)])
+            status = (await self._execution.refresh()).status
+            self._view.picture(status, await self._execution.nodes().all())
             self._drawn_at = monotonic()
 
-    async def _question(self) -> PointRow | None:
-        if self._person is None:
-            return None
-        points: Sequence[PointRow] = await self._engine.points(self._id, children=True)
-        asking = [row for row in points if row.point.kind in ("approval", "form") and row.point.status == "open"]
-        self._passed_over |= {row.point.id for row in asking if not _may_answer(row, self._person)}
-        return next((row for row in asking if row.point.id not in self._passed_over), None)
+    # The person at the terminal
 
-    async def _asked(self, row: PointRow, person: Person) -> bool:
-        """Ask a person, and return whether they answered or the question was no longer theirs to answer."""
+    async def _question(self) -> PausePointHandle | None:
+        """Return a pause point that the person can answer."""
+        async for point in self._execution.points(children=True):
+            if point.kind not in ("approval", "form") or point.id in self._passed_over:
+                continue
+            if await self._is_mine(point):
+                return point
+            self._passed_over.add(point.id)
+        return None
+
+    async def _is_mine(self, point: PausePointHandle) -> bool:
+        async for mine in self._door.inbox(workflow=point.workflow):
+            if mine.id == point.id:
+                return True
+        return False
+
+    async def _ask_person(self, point: PausePointHandle, typed: Typed) -> bool:
+        """Ask the person; return whether they answered, or another user did."""
+        await self._news.until((await self._execution.refresh()).last_seq)
+        await self._show(is_still=True)  # what led to the question
         self._view.suspend()
-        asking = asyncio.ensure_future(ask(row, person.typed))
-        gone = asyncio.ensure_future(self._gone(row))
+        asking = asyncio.ensure_future(ask(point.info, await opening_of(self._door, point.info), typed))
+        gone = asyncio.ensure_future(self._gone(point))
         try:
             await asyncio.wait([asking, gone], return_when=asyncio.FIRST_COMPLETED)
             if not asking.done():
                 say("")
-                note(f"`{context_of(row.point)}` no longer waits for an answer.")
+                note(f"`{point.context_id}` no longer waits for an answer.")
                 return True
-            return await self._answer(row, person, asking.result())
+            await self._answer(point, asking.result())
         except EndOfInput:
             return False
         except asyncio.CancelledError:
@@ -123,71 +152,135 @@ class Following:
                 task.cancel()
                 with suppress(asyncio.CancelledError, EndOfInput):
                     await task
-
-    async def _answer(self, row: PointRow, person: Person, given: Given) -> bool:
-        try:
-            await self._engine.answer(
-                row.point.id,
-                given.data,
-                by=person.by,
-                roles=person.roles,
-                approved=given.approved,
-                comment=given.comment,
-            )
-        except AnswerRefused as refused:
-            note(f"{refused.message} ({refused.code})", "red")
-            for path, what in refused.errors:
-                note(f"  {path}: {what}")
-            if refused.code in _NOBODY_HERE:  # it waits for somebody else
-                self._passed_over.add(row.point.id)
-        else:
-            self._passed_over.add(row.point.id)
         return True
 
-    async def _gone(self, row: PointRow) -> None:
-        """Return when a point is answered elsewhere, has expired or was given up."""
-        instance, seen = self._engine.instance, -1
+    async def _answer(self, point: PausePointHandle, given: PromptAnswer) -> None:
+        give = {None: point.answer, True: point.approve, False: point.reject}[given.approved]
+        try:
+            await give(given.data, comment=given.comment)
+        except (AnswerRefused, NotAllowed, WrongState) as refused:
+            note(f"{refused.message} ({refused.code})", "red")
+            for path, what in getattr(refused, "errors", ()):
+                note(f"  {path}: {what}")
+            if refused.code in _FOR_OTHERS:
+                self._passed_over.add(point.id)
+        else:
+            self._passed_over.add(point.id)
 
-        def is_news(head: Head) -> bool:
-            return head.last_seq > seen
-
-        while (found := await instance.store.point(row.point.id)) is not None and found.status == "open":
-            head = await instance.listeners.until(row.execution_id, is_news)
-            if head is None:
+    async def _gone(self, point: PausePointHandle) -> None:
+        """Return when a point is answered elsewhere, has expired or was cancelled."""
+        seen = await self._door.point(point.id)
+        execution = await self._door.execution(point.execution_id)
+        if seen.status != "open":
+            return
+        async for _ in execution.events(since=execution.last_seq + 1):
+            if (await seen.refresh()).status != "open":
                 return
-            seen = head.last_seq
+
+    # What rests
 
     async def _goes_on(self) -> bool:
         """Return whether an execution at rest is worth waiting for."""
         if self._stay:
-            return self._person is None or not await self._waits_for_others()
-        return await self._is_busy(self._id, _DEEPEST)
+            return not await self._waits_for_others()
+        return await self._is_busy(self._execution, _DEEPEST)
 
-    async def _is_busy(self, execution_id: str, depth: int) -> bool:
-        """Return whether an execution goes on by itself: it is driven, is tried again, or one of its children is."""
-        row = await self._engine.instance.store.get(execution_id)
-        if row is None or not self._is_at_rest(row.head):
-            return True  # a child may be about to begin, or to tell that it is over
-        waiting = (await self._engine.get(execution_id)).waiting_on
+    async def _is_busy(self, execution: ExecutionHandle, depth: int) -> bool:
+        """Return whether an execution at rest goes on by itself: it is tried again, or one of its children runs."""
+        waiting = (await execution.refresh()).waiting_on
+        if not waiting and await _goes_on_here(execution):
+            return True
         if waiting and all(one.kind == "retry" for one in waiting):
             return True
-        points = await self._engine.points(execution_id) if depth else ()
-        children = [row.point.child for row in points if row.point.child]
-        return any([await self._is_busy(child, depth - 1) for child in children])
+        awaited = sum([point.kind == "child" async for point in execution.points()]) if depth else 0
+        if not awaited:
+            return False
+        children = [one.id async for one in self._door.executions(parent_id=execution.id, status=_OPEN)]
+        if len(children) < awaited:
+            return True  # a child is about to begin, or to tell its parent that it has ended
+        return any([await self._is_child_busy(child, depth - 1) for child in children])
+
+    async def _is_child_busy(self, execution_id: str, depth: int) -> bool:
+        child = await self._door.execution(execution_id)
+        try:
+            await child.wait("rest", timeout=_MOMENT)
+        except WaitTimeout:
+            return True
+        return child.closed or await self._is_busy(child, depth)
 
     async def _waits_for_others(self) -> bool:
-        """Return whether only people who are not here can bring it on: whoever is here has been asked."""
-        points = await self._engine.points(self._id, children=True)
-        return any(row.point.id in self._passed_over for row in points)
-
-    def _is_at_rest(self, head: Head) -> bool:
-        """Return whether nothing of an open execution is about to happen here: it waits, or lacks a function."""
-        can_run = self._engine.instance.node_runner.can_run
-        is_left = head.owner is None and any(not can_run(node_type) for node_type in head.missing)
-        return (head.status in _RESTING or is_left) and head.commands_done >= head.commands_seq
+        """Return whether only other people can bring it on: the person here has been asked."""
+        points = self._execution.points(children=True)
+        return any([point.id in self._passed_over async for point in points])
 
 
-def _may_answer(row: PointRow, sitting: Person) -> bool:
-    """Return whether it is worth asking the person at the terminal."""
-    who = Anybody(sitting.by, sitting.roles)
-    return may_decide(row.point.rules or ApprovalRules(), who, row.point.decisions) is None
+async def _goes_on_here(execution: ExecutionHandle) -> bool:
+    """Return whether an execution only waits to be claimed, or for a call slot: this process has its functions."""
+    reasons = (await execution.why()).reasons
+    return bool(reasons) and all(reason.kind in _SOON for reason in reasons)
+
+
+class _News:
+    """The events of an execution as they come, and whether it has come to rest behind them."""
+
+    def __init__(self, execution: ExecutionHandle, since: int) -> None:
+        self._execution = execution
+        self._since = since
+        self._events: list[Event | Progress | LogLine] = []
+        self._seen = since - 1
+        self._changed = asyncio.Event()
+        self._rest: asyncio.Task[int] | None = None
+        self.is_over = False
+
+    async def read(self) -> None:
+        """Collect events until the execution is closed."""
+        async for one in self._execution.watch(since=self._since):
+            self._events.append(one)
+            if isinstance(one, Event):
+                self._seen = one.seq
+            self._changed.set()
+        self.is_over = True
+        self._changed.set()
+
+    def take(self) -> list[Event | Progress | LogLine]:
+        """Return the events and the progress since the last call."""
+        taken, self._events = self._events, []
+        self._changed.clear()
+        return taken
+
+    async def is_at_rest(self) -> bool:
+        """Return whether nothing of the execution is about to happen, and all of its events are here."""
+        if self._rest is None:
+            self._rest = asyncio.get_running_loop().create_task(self._until_rest())
+        if not self._rest.done():
+            return False
+        rest, self._rest = self._rest, None
+        return rest.result() <= self._seen
+
+    async def until(self, seq: int) -> None:
+        """Return when all events up to a number are here."""
+        while self._seen < seq and not self.is_over:
+            self._changed.clear()
+            await self._changed.wait()
+
+    async def wait(self, longest: float) -> None:
+        """Return when there is news: events, or the rest; or after a while."""
+        changed = asyncio.ensure_future(self._changed.wait())
+        waited = [changed] if self._rest is None else [changed, self._rest]
+        try:
+            await asyncio.wait(waited, timeout=longest, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            changed.cancel()
+
+    def stop(self) -> None:
+        """Stop waiting for the rest."""
+        if self._rest is not None:
+            self._rest.cancel()
+
+    async def _until_rest(self) -> int:
+        """Return the number of the last event before the execution came to rest."""
+        while True:
+            found = (await self._execution.wait("rest")).info
+            if found.closed or found.lease is None:  # it may have been claimed since
+                return found.last_seq
+            await asyncio.sleep(_LOOK_AGAIN)

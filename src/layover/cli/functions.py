@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from layover.cli.exits import Stop
 from layover.cli.python_modules import import_named
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 from layover.nodes.function import NodeFunction
 from layover.nodes.registry import Registry
 
@@ -56,7 +56,7 @@ def _functions_in(module: ModuleType, name: str) -> list[AnyFunction]:
         raise Stop(f"--nodes {name}: `NODES` is a list of functions, not {type(listed).__name__}.")
     for one in found:
         if not callable(one):
-            raise Stop(f"--nodes {name}: `NODES` holds {one!r}, which is no function.")
+            raise Stop(f"--nodes {name}: `NODES` holds {one!r}, which is not a function.")
     if not found:
         raise Stop(f"--nodes {name}: it has no public functions.", hint="Define one, or list them as `NODES = [...]`.")
     return cast("list[AnyFunction]", found)

@@ -1,4 +1,4 @@
-"""Data that somebody gives on the command line: JSON, a file (@name), or standard input (-)."""
+"""Data that is given on the command line: JSON, a file (@name), or standard input (-)."""
 
 from __future__ import annotations
 
@@ -36,10 +36,10 @@ def _parsed(content: bytes, place: str) -> object:
         raise Stop(f"{place}: the data is not UTF-8 text (byte {error.start}).") from error
     except json.JSONDecodeError as error:
         hint = "A text is written in quotes: '\"like this\"'." if _is_bare_word(content) else ""
-        raise Stop(f"{place}:{error.lineno}:{error.colno}: this is no JSON: {error.msg}.", hint=hint) from error
+        raise Stop(f"{place}:{error.lineno}:{error.colno}: not valid JSON: {error.msg}.", hint=hint) from error
     except (ValueError, RecursionError) as error:
         what = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise Stop(f"{place}: this is no JSON: {what}.") from error
+        raise Stop(f"{place}: not valid JSON: {what}.") from error
     return found
 
 

@@ -1,32 +1,30 @@
-"""`layover keys`: keys to servers, made and ended on a database or on a server."""
+"""`layover keys`: API keys of servers, made and ended on a database or on a server."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Annotated
 
-import msgspec
 from cyclopts import App, Parameter
 
-from layover.api.resources.access import KeyBody
-from layover.api.resources.shared import Page
-from layover.cli.access import to_access
+from layover.cli.doors import door_to_act, door_to_read
 from layover.cli.exits import BAD_INPUT, DONE, UNKNOWN, Stop
 from layover.cli.options import HERE, At, Json, acting
 from layover.cli.screen import moment, note, print_json, print_table, say
+from layover.model.shared import Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.api.resources.access import Key, NewKey
-    from layover.cli.access import Access
+    from layover import ApiKey, NewApiKey
+    from layover.interface.door import Door
 
 _SHORTEST = 6
 
-keys = App(name="keys", help="Keys to servers: make, list, replace and end them.")
+keys = App(name="keys", help="API keys of servers: make, list, replace and end them.")
 
 Name = Annotated[str, Parameter(help="What it is for.")]
-User = Annotated[str, Parameter(name="--user", help="Whose it is: this is who acts by it.")]
+User = Annotated[str, Parameter(name="--user", help="The user who acts with it.")]
 Roles = Annotated[
     tuple[str, ...],
     Parameter(
@@ -48,7 +46,9 @@ Scopes = Annotated[
 ]
 ExpiresIn = Annotated[str | None, Parameter(name="--expires-in", help="How long it works, such as 90d.")]
 Grace = Annotated[str | None, Parameter(name="--grace", help="How long the old one still works, such as 1h.")]
-KeyName = Annotated[str, Parameter(help="The id of a key, or the first characters of either, six or more.")]
+KeyName = Annotated[
+    str, Parameter(help="The id of a key, or the first six or more characters of its id or of the key.")
+]
 
 
 @keys.command
@@ -63,16 +63,11 @@ def add(  # noqa: PLR0913 - each is an option
     at: At = HERE,
     json: Json = False,
 ) -> int:
-    """Make a key and print it: it is kept nowhere, so this is the only time."""
-    given = {"name": name, "user": user, "roles": role, "scopes": scope or None, "expires_in": expires_in}
-    try:
-        body = msgspec.convert(given, KeyBody)
-    except msgspec.ValidationError as error:
-        raise Stop(f"This is no key: {error}.") from error
+    """Make a key and print it: only its hash is stored, so this is the only time."""
 
-    async def made() -> NewKey:
-        async with to_access(at, acting(at, ""), acts=True) as access:
-            return await access.add(body)
+    async def made() -> NewApiKey:
+        async with door_to_act(at, acting(at, "")) as door:
+            return await door.create_api_key(name, user=user, roles=role, scopes=scope or None, expires_in=expires_in)
 
     return _show(asyncio.run(made()), json=json)
 
@@ -81,13 +76,13 @@ def add(  # noqa: PLR0913 - each is an option
 def list_keys(*, at: At = HERE, json: Json = False) -> int:
     """List keys, the oldest first, also those that have ended; never the keys themselves."""
 
-    async def all_keys() -> Sequence[Key]:
-        async with to_access(at, acting(at, ""), acts=False) as access:
-            return await access.keys()
+    async def all_keys() -> Sequence[ApiKey]:
+        async with door_to_read(at) as door:
+            return await door.api_keys().all()
 
     found = asyncio.run(all_keys())
     if json:
-        print_json(Page(items=[*found]))
+        print_json(Page(items=tuple(found)))
         return DONE
     if not found:
         say("No keys.")
@@ -113,40 +108,40 @@ def list_keys(*, at: At = HERE, json: Json = False) -> int:
 def rotate(key_id: KeyName, /, *, grace: Grace = None, at: At = HERE, json: Json = False) -> int:
     """Make a key in the place of another and print it; the old one ends, at once or after a while."""
 
-    async def made() -> NewKey:
-        async with to_access(at, acting(at, ""), acts=True) as access:
-            return await access.rotate(await _named(access, key_id), grace)
+    async def made() -> NewApiKey:
+        async with door_to_act(at, acting(at, "")) as door:
+            return await door.rotate_api_key(await _named(door, key_id), grace=grace)
 
     return _show(asyncio.run(made()), json=json)
 
 
 @keys.command
 def end(key_id: KeyName, /, *, at: At = HERE) -> int:
-    """End a key: from then on it opens nothing."""
+    """End a key: from then on no server accepts it."""
 
     async def ended() -> str:
-        async with to_access(at, acting(at, ""), acts=True) as access:
-            id_ = await _named(access, key_id)
-            await access.end(id_)
+        async with door_to_act(at, acting(at, "")) as door:
+            id_ = await _named(door, key_id)
+            await door.delete_api_key(id_)
             return id_
 
     say(f"The key {asyncio.run(ended())} has ended.")
     return DONE
 
 
-async def _named(access: Access, name: str) -> str:
+async def _named(door: Door, name: str) -> str:
     """Return the id of the key that a name stands for."""
     if len(name) < _SHORTEST:
         raise Stop(f"`{name}` is too short; give at least {_SHORTEST} characters.")
-    found = [key.id for key in await access.keys() if key.id.startswith(name) or key.prefix.startswith(name)]
+    found = [key.id async for key in door.api_keys() if key.id.startswith(name) or key.prefix.startswith(name)]
     if len(found) > 1:
         raise Stop(f"`{name}` is the beginning of several; give more of it.", BAD_INPUT, details=tuple(found))
     if not found:
-        raise Stop(f"There is no key {name}.", UNKNOWN, hint="`layover keys ls` lists those that there are.")
+        raise Stop(f"There is no key {name}.", UNKNOWN, hint="`layover keys ls` lists the keys.")
     return found[0]
 
 
-def _show(made: NewKey, *, json: bool) -> int:
+def _show(made: NewApiKey, *, json: bool) -> int:
     if json:
         print_json(made)
         return DONE

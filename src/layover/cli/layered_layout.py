@@ -49,7 +49,7 @@ class Link(NamedTuple):
     label_width: float = 0.0
 
 
-class Route(NamedTuple):
+class EdgeRoute(NamedTuple):
     """The way of an edge: down, and across in the gaps. It is interrupted at its label."""
 
     points: list[tuple[Point, Point]]  # where it goes straight down, each from its top to its bottom
@@ -62,7 +62,7 @@ class Arrangement(NamedTuple):
     width: float
     height: float
     corners: list[Point]
-    routes: list[Route]
+    routes: list[EdgeRoute]
 
 
 def arrange(sizes: Sequence[BoxSize], links: Sequence[Link]) -> Arrangement:
@@ -207,7 +207,7 @@ class _Slots:
         rank = self._rank[slot]
         return (self._tops[rank] + self._bottoms[rank] - self._heights[slot]) / 2
 
-    def _routes(self) -> list[Route]:
+    def _routes(self) -> list[EdgeRoute]:
         exits = self._ends([chain[0] for chain in self._chains], [chain[1] for chain in self._chains])
         entries = self._ends([chain[-1] for chain in self._chains], [chain[-2] for chain in self._chains])
         return [self._route(*one) for one in zip(self._chains, self._links, exits, entries, strict=True)]
@@ -224,7 +224,7 @@ class _Slots:
                 found[number] = self._x[box] + (place - (len(numbers) - 1) / 2) * apart
         return found
 
-    def _route(self, chain: list[int], link: Link, leaves: float, enters: float) -> Route:
+    def _route(self, chain: list[int], link: Link, leaves: float, enters: float) -> EdgeRoute:
         source, target = chain[0], chain[-1]
         rank, last = self._rank[source], self._rank[target]
         points = [((leaves, self._top(source) + self._heights[source]), (leaves, self._bottoms[rank]))]
@@ -233,7 +233,7 @@ class _Slots:
             points.append(((x, self._tops[passed]), (x, self._bottoms[passed])))
         points.append(((enters, self._tops[last]), (enters, self._top(target))))
         (x, top), (_, bottom) = points[1]
-        return Route(points, (x, (top + bottom) / 2) if link.label_width else None)
+        return EdgeRoute(points, (x, (top + bottom) / 2) if link.label_width else None)
 
 
 def _ranks(count: int, links: Iterable[Link]) -> list[int]:

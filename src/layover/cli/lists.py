@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from layover.api.resources.shared import Page
-from layover.cli.client import to_look
+from layover.cli.doors import door_to_read, page_of
 from layover.cli.exits import DONE, Stop
 from layover.cli.options import HERE, At, Json, Who, person
 from layover.cli.screen import STYLES, between, brief, moment, note, print_json, print_table, say
 from layover.cli.where import wanted
+from layover.model.shared import Page
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.api.resources.executions import ExecutionSummary
-    from layover.api.resources.points import PausePoint
+    from layover import ExecutionSummary, PausePoint
     from layover.cli.options import Target
 
 _MOST = 10_000
+_FOR_PEOPLE = ("approval", "form")
 
 Status = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
-Workflow = Annotated[str | None, Parameter(help="Only those of this workflow.")]
+Workflow = Annotated[str | None, Parameter(help="Only executions of this workflow.")]
 Statuses = Annotated[
     tuple[Status, ...],
     Parameter(
@@ -32,10 +32,10 @@ Statuses = Annotated[
         consume_multiple=False,
         negative="",
         show_default=False,
-        help="Only those with this status; repeatable.",
+        help="Only executions with this status; repeatable.",
     ),
 ]
-Tag = Annotated[str | None, Parameter(help="Only those with this tag.")]
+Tag = Annotated[str | None, Parameter(help="Only executions with this tag.")]
 Where = Annotated[
     tuple[str, ...],
     Parameter(
@@ -43,13 +43,13 @@ Where = Annotated[
         consume_multiple=False,
         negative="",
         show_default=False,
-        help="Only those that began with this: a path in the input and its value, customer.tier=gold; repeatable.",
+        help="Only those whose input has this value at this path, such as customer.tier=gold; repeatable.",
     ),
 ]
 Limit = Annotated[int, Parameter(help="How many at most.")]
-Cursor = Annotated[str | None, Parameter(help="Go on behind what was listed, as the end of a list says.")]
-User = Annotated[str | None, Parameter(help="Only what this person may answer.")]
-Mine = Annotated[bool, Parameter(negative="", show_default=False, help="Only what you may answer.")]
+Cursor = Annotated[str | None, Parameter(help="Where to continue a list: the cursor that the end of the list names.")]
+User = Annotated[str | None, Parameter(help="Only pause points that this person may answer.")]
+Mine = Annotated[bool, Parameter(negative="", show_default=False, help="Only pause points that you may answer.")]
 Roles = Annotated[
     tuple[str, ...],
     Parameter(
@@ -79,10 +79,9 @@ def list_executions(  # noqa: PLR0913 - each is an option
     began_with = wanted(where)
 
     async def page() -> Page[ExecutionSummary]:
-        async with to_look(at) as client:
-            return await client.list(
-                workflow=workflow, status=status, tag=tag, where=began_with, cursor=cursor, limit=limit
-            )
+        async with door_to_read(at) as door:
+            found = door.executions(workflow=workflow, status=status, tag=tag, contains=began_with or None)
+            return await page_of(found, limit, cursor)
 
     found = asyncio.run(page())
     if json:
@@ -106,20 +105,23 @@ def inbox(*, user: User = None, role: Roles = (), mine: Mine = False, at: At = H
     who = _whose(at, user, role, mine=mine)
 
     async def points() -> Sequence[PausePoint]:
-        async with to_look(at) as client:
-            return await client.inbox(who)
+        async with door_to_read(at, who) as door:
+            if who is not None:
+                return [point.info async for point in door.inbox()]
+            found = [point.info for kind in _FOR_PEOPLE async for point in door.points(kind=kind)]
+            return sorted(found, key=lambda point: (point.opened_at, point.id))
 
     found = asyncio.run(points())
     if json:
-        print_json(Page(items=[*found]))
+        print_json(Page(items=tuple(found)))
         return DONE
     if not found:
-        say("Nothing waits for anybody." if who is None else "Nothing waits for this person.")
+        say("No pause point waits for a person." if who is None else "No pause point waits for this person.")
         return DONE
     for point in found:
         until = f", until {moment(point.deadline)}" if point.deadline is not None else ""
         say(f"{point.execution_id}:{point.context_id}  {point.kind}", "bold")
-        say(f"  {point.title or point.context_id}  ({point.workflow}, {asked(point)}{until})")
+        say(f"  {point.title or point.context_id}  ({point.workflow}, {approvers_of(point)}{until})")
         for line in shown_lines(point):
             say(f"  {line}")
         say(f"  point {point.id}")
@@ -127,7 +129,7 @@ def inbox(*, user: User = None, role: Roles = (), mine: Mine = False, at: At = H
 
 
 def shown_lines(point: PausePoint) -> list[str]:
-    """Return what a point shows to whoever answers it, a line for each field."""
+    """Return what a point shows to those who answer it, a line for each field."""
     if point.shown is None:
         return []
     if not isinstance(point.shown, dict):
@@ -135,7 +137,7 @@ def shown_lines(point: PausePoint) -> list[str]:
     return [f"{name}: {brief(value)}" for name, value in point.shown.items()]
 
 
-def asked(point: PausePoint) -> str:
+def approvers_of(point: PausePoint) -> str:
     """Return who may answer a point."""
     who = point.approvers
     names = [*who.users, *(f"role {role}" for role in who.roles)] if who is not None else []
@@ -147,7 +149,7 @@ def _whose(at: Target, user: str | None, roles: tuple[str, ...], *, mine: bool) 
     """Return the person whose inbox it is, if it is one person's."""
     if at.server is not None:
         if user is not None or roles:
-            raise Stop("A server knows who you are by your key: --mine is what you may answer.")
+            raise Stop("A server knows who you are by your key; --mine lists the pause points that you may answer.")
         return Who() if mine else None
     if mine:
         return Who(user or person(""), roles)

@@ -1,4 +1,4 @@
-"""What somebody sees while an execution runs: lines as things happen, or in a terminal a tree of its nodes."""
+"""What is shown while an execution runs: lines as things happen, or in a terminal a tree of its nodes."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from rich.live import Live
 
 from layover.cli.event_lines import progress_line
 from layover.cli.screen import STYLES, say, styled
-from layover.cli.tree import Tree
+from layover.cli.tree import NodeTree, now
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rich.text import Text
 
-    from layover.api.resources.executions import Event, Graph, NodeExecution
+    from layover import Event, Graph, LogLine, NodeExecution, Progress
 
 _TIMES_A_SECOND = 8
 
@@ -27,14 +27,14 @@ class View(Protocol):
 
     live: bool  # it wants to be told of the nodes, too
 
-    def tell(self, events: Sequence[Event]) -> None:
+    def tell(self, events: Sequence[Event | Progress | LogLine]) -> None:
         """Show what has happened."""
 
     def picture(self, status: str, nodes: Sequence[NodeExecution]) -> None:
         """Show how all nodes are."""
 
     def suspend(self) -> None:
-        """Leave the terminal to somebody else for a while."""
+        """Leave the terminal to a question for a while."""
 
     def end(self) -> None:
         """Show the last of it."""
@@ -45,14 +45,14 @@ class Silent:
 
     live = False
 
-    def tell(self, events: Sequence[Event]) -> None:
+    def tell(self, events: Sequence[Event | Progress | LogLine]) -> None:
         """Show nothing."""
 
     def picture(self, status: str, nodes: Sequence[NodeExecution]) -> None:
         """Show nothing."""
 
     def suspend(self) -> None:
-        """There is nothing to leave."""
+        """Do nothing."""
 
     def end(self) -> None:
         """Show nothing."""
@@ -61,8 +61,8 @@ class Silent:
 class Lines(Silent):
     """A line for everything that happens."""
 
-    def tell(self, events: Sequence[Event]) -> None:
-        """Print what has happened; whoever reads may have seen enough, and the execution goes on all the same."""
+    def tell(self, events: Sequence[Event | Progress | LogLine]) -> None:
+        """Print what has happened; if the reader has gone away, the execution goes on all the same."""
         lines = [line for event in events if (line := progress_line(event)) is not None]
         with suppress(BrokenPipeError):
             for line in lines:
@@ -74,10 +74,9 @@ class Picture(Silent):
 
     live = True
 
-    def __init__(self, title: str, graph: Graph, now: Callable[[], int]) -> None:
+    def __init__(self, title: str, graph: Graph) -> None:
         self._title = title
         self._graph = graph
-        self._now = now
         self._console = Console(highlight=False)
         self._status = "running"
         self._nodes: Sequence[NodeExecution] = ()
@@ -111,7 +110,7 @@ class Picture(Silent):
 
     def _render(self) -> Group:
         heading = styled([(f"{self._title}  ", "bold"), (self._status, STYLES.get(self._status, ""))])
-        lines = [styled(line) for line in Tree(self._graph, self._nodes, self._now()).lines()]
+        lines = [styled(line) for line in NodeTree(self._graph, self._nodes, now()).lines()]
         # What does not fit into the window could not be cleared again; the last lines are mostly those at work.
         room = max(self._console.height - 3, 1)
         hidden = 0 if self._is_whole else len(lines) - room

@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
-class Loaded(NamedTuple):
+class LoadedWorkflows(NamedTuple):
     """Workflows ready to run, and their functions."""
 
     plans: list[Plan]
     functions: Sequence[AnyFunction]
 
 
-def load_definitions(names: Sequence[str], nodes: tuple[str, ...]) -> Loaded:
+def load_definitions(names: Sequence[str], nodes: tuple[str, ...]) -> LoadedWorkflows:
     """Return the workflows that are named, or say all that is wrong with them."""
     found = [one for name in names for file in _expanded(name) for one in sources(file)]
     functions = distinct(functions_of(nodes), *(one.functions for one in found))
@@ -47,7 +47,7 @@ def load_definitions(names: Sequence[str], nodes: tuple[str, ...]) -> Loaded:
     if wrong:
         hint = "Functions come from --nodes MODULE; `layover check` tells more."
         raise Stop("These workflows have errors:", details=tuple(wrong), hint=hint)
-    return Loaded(plans, functions)
+    return LoadedWorkflows(plans, functions)
 
 
 def _expanded(name: str) -> list[str]:

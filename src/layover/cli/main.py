@@ -1,4 +1,4 @@
-"""`layover`: the commands, each loaded by who uses it."""
+"""`layover`: the commands, each loaded when it is used."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from importlib.metadata import version
 from cyclopts import App, CycloptsError, Group
 
 from layover.cli.exits import BAD_INPUT, DONE, FAILED, INTERRUPTED, Stop
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 STANDARD_INPUT = "<stdin>"  # a bare dash would be taken for an option
 
 _WRITING = Group("Writing workflows", sort_key=1)
-_RUNNING = Group("Running them", sort_key=2)
+_RUNNING = Group("Running workflows", sort_key=2)
 _LOOKING = Group("Looking at executions", sort_key=3)
 _ANSWERING = Group("Answering", sort_key=4)
 _OPERATING = Group("Operating", sort_key=5)
-_DATABASE = Group("Looking after a database", sort_key=6)
-_ACCESS = Group("Who may do what, and who did", sort_key=7)
+_DATABASE = Group("Maintaining a database", sort_key=6)
+_ACCESS = Group("Keys, secrets and audit", sort_key=7)
 _REST = Group("Other", sort_key=8)
 
 # The help stands here, so that the list of commands is printed without loading any of them.
@@ -40,15 +40,18 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
     _LOOKING: {
         "ls": ("lists:list_executions", "List executions, newest first."),
         "show": ("show:show", "Show an execution: its nodes with their states, its pause points, its legs."),
+        "watch": ("watch:watch", "Follow an execution, or all of them, as they go on."),
         "history": ("show:history", "Print the log of an execution."),
+        "logs": ("node_logs:print_logs", "Print what the nodes of an execution have logged."),
         "why": ("show:why", "Tell what an execution waits for, and what that waits for."),
+        "top": ("top:top", "Show live what runs, what waits and for what, and how fast."),
         "inbox": ("lists:inbox", "List the pause points that wait for people."),
     },
     _ANSWERING: {
         "answer": ("answer:answer", "Answer a form."),
-        "approve": ("answer:approve", "Approve what waits for a decision."),
-        "reject": ("answer:reject", "Reject what waits for a decision."),
-        "delegate": ("answer:delegate", "Let somebody else decide at an approval in your place."),
+        "approve": ("answer:approve", "Approve an approval that is open."),
+        "reject": ("answer:reject", "Reject an approval that is open."),
+        "delegate": ("answer:delegate", "Let another user decide at an approval in your place."),
         "signal": ("operate:signal", "Send a signal to the executions that wait for it."),
     },
     _OPERATING: {
@@ -56,6 +59,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "resume": ("operate:resume", "Let an execution go on that was paused."),
         "cancel": ("operate:cancel", "End an execution."),
         "retry": ("operate:retry", "Go on with an execution from what failed."),
+        "triggers": ("triggers:triggers", "What starts executions by itself: list, pause, resume and fire triggers."),
         "rewind": ("operate:rewind", "Drop the results of a node and all after it, and go on from there."),
     },
     _DATABASE: {
@@ -66,10 +70,13 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "doctor": ("doctor:examine", "Look for what keeps a database or its executions from working."),
     },
     _ACCESS: {
-        "keys": ("keys:keys", "Keys to servers: make, list, replace and end them."),
+        "keys": ("keys:keys", "API keys of servers: make, list, replace and end them."),
+        "secrets": ("secrets:list_secrets", "List the secrets that workflows declare, and whether they are there."),
         "audit": ("audit:audit", "What people did, and when."),
     },
     _REST: {
+        "monitoring": ("monitoring:write_monitoring", "Write a Grafana dashboard and Prometheus alert rules."),
+        "settings": ("settings:show_settings", "Print every setting, its value and where it came from."),
         "completion": ("completion:completion", "Print a script that completes commands in a shell."),
     },
 }
@@ -94,7 +101,7 @@ for _group, _members in _COMMANDS.items():
 def main() -> None:
     """Run the command line and exit with its code."""
     for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a character that a stream has no bytes for is no reason to fail
+        if hasattr(stream, "reconfigure"):  # a character that a stream cannot encode must not fail a command
             stream.reconfigure(errors="backslashreplace")
     code = run_command(sys.argv[1:])
     try:
@@ -105,7 +112,7 @@ def main() -> None:
 
 
 def run_command(words: list[str]) -> int:
-    """Run one command and return its exit code; whatever goes wrong is told in a sentence."""
+    """Run one command and return its exit code; what goes wrong is told in a sentence."""
     words = [STANDARD_INPUT if word == "-" else word for word in words]
     try:
         if words[1:] and words[0] in app:
@@ -117,10 +124,10 @@ def run_command(words: list[str]) -> int:
     except CycloptsError as error:
         return _ended(error, Stop(" ".join(str(error).split()), BAD_INPUT, hint=_help_of(words)))
     except LayoverError as error:
-        from layover.cli.error_messages import told  # noqa: PLC0415 - only what goes wrong needs it
+        from layover.cli.error_messages import stop_for  # noqa: PLC0415 - only what goes wrong needs it
 
-        return _ended(error, told(error))
-    except BrokenPipeError:  # whoever reads has seen enough
+        return _ended(error, stop_for(error))
+    except BrokenPipeError:  # the reader has seen enough
         _forget_output()
         return DONE
     except KeyboardInterrupt:

@@ -1,86 +1,116 @@
-"""The options that several commands have, said once."""
+"""The options that several commands have."""
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Final, NamedTuple
 
 from cyclopts import Parameter
 
-from layover.bootstrap import DEFAULT
+from layover.admin.addresses import DEFAULT
 from layover.cli.exits import Stop
+from layover.config.configuration import Configuration, configure
 
-DEFAULT_DB = DEFAULT
-
-Db = Annotated[
-    str,
+Config = Annotated[
+    str | None,
     Parameter(
-        name="--db",
-        env_var="LAYOVER_DB",
-        help="The database: an address such as sqlite:///app.db or postgresql://user@host/name, or a path.",
+        name="--config",
+        show_default=False,
+        help="A file with settings, in place of layover.toml in the working folder. Environment: LAYOVER_CONFIG.",
     ),
 ]
-
-
-DbOrNone = Annotated[
+Db = Annotated[
     str | None,
     Parameter(
         name="--db",
-        env_var="LAYOVER_DB",
-        help=f"The database: an address such as {DEFAULT} (the default) or postgresql://user@host/name, or a path.",
+        show_default=False,
+        help=f"The database: an address such as {DEFAULT} (the default) or postgresql://user@host/name, or a path. "
+        "Environment: LAYOVER_DB.",
     ),
 ]
 Url = Annotated[
     str | None,
-    Parameter(name="--url", env_var="LAYOVER_URL", help="A server, in place of a database: its address."),
+    Parameter(
+        name="--url",
+        show_default=False,
+        help="A server, in place of a database: its address. Environment: LAYOVER_URL.",
+    ),
 ]
+_RANK: Final = ("default", "file", "environment", "flag")
+
+
+@dataclass(frozen=True)
+class DatabaseOption:
+    """Which database a command works on."""
+
+    db: Db = None
+    config: Config = None
+
+    @property
+    def configuration(self) -> Configuration:
+        """All settings, with what the command line says."""
+        return configure({"db": self.db}, config=self.config)
+
+    @property
+    def address(self) -> str:
+        """The address of the database, or its path."""
+        return self.configuration.command.db
 
 
 @dataclass(frozen=True)
 class Target:
-    """Where executions are: in a database, or behind a server."""
+    """Where executions are: in a database, or on a server."""
 
-    db: DbOrNone = None
+    db: Db = None
     url: Url = None
     key: Annotated[
         str | None,
         Parameter(
             name="--key",
-            env_var="LAYOVER_KEY",
-            help="The key to a server: best in the environment, or @file with it; what is typed here others may see.",
+            show_default=False,
+            help="The key of a server, or @file with it; better in the environment (LAYOVER_KEY), where other users "
+            "do not see it.",
         ),
     ] = field(default=None, repr=False)
+    config: Config = None
+
+    @property
+    def configuration(self) -> Configuration:
+        """All settings, with what the command line says."""
+        return configure({"db": self.db, "url": self.url, "key": self.key}, config=self.config)
 
     @property
     def server(self) -> str | None:
-        """The address of the server, if it is one; what is said on the command line wins over the environment."""
-        by_db = self.db is not None and self.db != os.environ.get("LAYOVER_DB")
-        by_url = self.url is not None and self.url != os.environ.get("LAYOVER_URL")
-        if by_db == by_url and self.db is not None and self.url is not None:
-            raise Stop("Executions are in a database or behind a server: give --db or --url, not both.")
-        return None if by_db else self.url
+        """The address of the server, if it is one; the command line wins over the environment."""
+        found = self.configuration
+        by_db, by_url = (_RANK.index(found.origin(name)) for name in ("db", "url"))
+        if by_db == by_url and found.command.url is not None:
+            raise Stop("Executions are in a database or on a server: give --db or --url, not both.")
+        return found.command.url if by_url > by_db else None
 
     @property
     def database(self) -> str:
         """The address of the database, where it is one."""
-        return self.db if self.db is not None else DEFAULT_DB
+        return self.configuration.command.db
 
     @property
     def secret(self) -> str | None:
         """The key itself."""
-        if self.key is None or not self.key.startswith("@"):
-            return self.key
+        key = self.configuration.command.key
+        if key is None or not key.startswith("@"):
+            return key
         try:
-            return Path(self.key[1:]).read_text(encoding="utf-8").strip()
+            return Path(key[1:]).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
-            told = error.strerror if isinstance(error, OSError) else "this is no text"
-            raise Stop(f"--key: {self.key[1:]}: {told}.") from error
+            told = error.strerror if isinstance(error, OSError) else "not UTF-8 text"
+            raise Stop(f"{self.configuration.label('key')}: {key[1:]}: {told}.") from error
 
 
 HERE = Target()
 At = Annotated[Target, Parameter(name="*")]
+IN = DatabaseOption()
+In = Annotated[DatabaseOption, Parameter(name="*")]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")]
 Nodes = Annotated[
     tuple[str, ...],
@@ -90,17 +120,6 @@ Nodes = Annotated[
         negative="",
         show_default=False,
         help="A module or .py file with the functions of the workflow; may be given several times.",
-    ),
-]
-HttpPrivate = Annotated[
-    bool,
-    Parameter(
-        name="--http-private",
-        env_var="LAYOVER_HTTP_PRIVATE",
-        negative="",
-        show_default=False,
-        help="Let `http` nodes reach addresses that are not public, such as those of this machine and its network: "
-        "whoever may register workflows can then call services that trust this machine.",
     ),
 ]
 ExecutionName = Annotated[str, Parameter(help="The id of an execution, or its first characters (6 or more).")]
@@ -119,11 +138,11 @@ Roles = Annotated[
         help="A role you have; may be given several times.",
     ),
 ]
-Reason = Annotated[str, Parameter(name="--reason", show_default=False, help="Why, for the log.")]
+Reason = Annotated[str, Parameter(name="--reason", show_default=False, help="Why; it stands in the log.")]
 
 
 class Who(NamedTuple):
-    """Who acts, as they say."""
+    """Who acts."""
 
     by: str = ""
     roles: tuple[str, ...] = ()

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from layover.api.serializers.points import context_of, title_of
+from layover.cli.opened_points import details_of
 from layover.cli.screen import brief, moment, say
-from layover.core.approval_rules import ApprovalRules
 from layover.core.schemas import misfits
 
 if TYPE_CHECKING:
-    from layover.ports.records import PointRow
+    from collections.abc import Mapping
+
+    from layover import PausePoint
 
 _YES = {"y": True, "yes": True, "n": False, "no": False}
 _TRUTH = {**_YES, "true": True, "false": False}
@@ -27,10 +28,10 @@ class Typed(Protocol):
         """Return the next line; None if there are no more."""
 
     def forget(self) -> None:
-        """Drop what was typed before anybody asked."""
+        """Drop what was typed before the question."""
 
 
-class Given(NamedTuple):
+class PromptAnswer(NamedTuple):
     """What a person answered."""
 
     data: object = None
@@ -39,32 +40,33 @@ class Given(NamedTuple):
 
 
 class EndOfInput(Exception):  # noqa: N818 - it says what happened
-    """Nobody types any more."""
+    """There are no more lines to read."""
 
 
-async def ask(row: PointRow, typed: Typed) -> Given:
-    """Ask for the answer to a pause point."""
+async def ask(point: PausePoint, opening: Mapping[str, object], typed: Typed) -> PromptAnswer:
+    """Ask for the answer to a pause point; `opening` is the data of the event that opened it."""
     typed.forget()  # it was the answer to another question, if to any
     say("")
-    say(title_of(row.point) or f"`{context_of(row.point)}` asks", "bold")
-    for name, value in row.point.details.items():
+    say(point.title or f"`{point.context_id}` asks", "bold")
+    for name, value in details_of(opening).items():
         if name not in ("title", "schema", "response"):
             say(f"  {name}: {value if isinstance(value, str) else brief(value, 300)}")
-    if row.point.deadline is not None:
-        say(f"  until {moment(row.point.deadline)}")
+    if point.deadline is not None:
+        say(f"  until {moment(point.deadline)}")
     say("  (Ctrl-C leaves it open)", "dim")
-    if row.point.kind == "approval":
-        return await _decision(row, typed)
-    return Given(await _data(row.schema, typed))
+    if point.kind == "approval":
+        rules = opening.get("rules")
+        needed = isinstance(rules, dict) and rules.get("comment_required") is True
+        return await _decision(point.schema, typed, needed=needed)
+    return PromptAnswer(await _data(point.schema, typed))
 
 
-async def _decision(row: PointRow, typed: Typed) -> Given:
+async def _decision(schema: object, typed: Typed, *, needed: bool) -> PromptAnswer:
     approved = await _choice("Approve? [y/n]", _YES, typed)
-    needed = (row.point.rules or ApprovalRules()).comment_required
     comment = await _line("Comment:" if needed else "Comment (may be empty):", typed)
     while needed and not comment:
         comment = await _line("A comment is required:", typed)
-    return Given(await _data(row.schema, typed) if row.schema else None, approved, comment)
+    return PromptAnswer(await _data(schema, typed) if schema else None, approved, comment)
 
 
 async def _data(schema: object, typed: Typed) -> object:
@@ -96,7 +98,7 @@ async def _fields(schema: dict[str, object], properties: dict[str, object], type
 
 
 async def _whole(schema: object, typed: Typed) -> object:
-    """Ask for data whose fields are not known; what is no JSON is a text if the schema wants one."""
+    """Ask for data whose fields are not known: a text if the schema wants one, else JSON."""
     is_text = isinstance(schema, dict) and schema.get("type") == "string"
     while True:
         line = await _line("Answer:" if is_text else "Answer (JSON):", typed)
@@ -105,7 +107,7 @@ async def _whole(schema: object, typed: Typed) -> object:
         try:
             return json.loads(line or "null")
         except (ValueError, RecursionError) as error:
-            say(f"  this is no JSON: {error}", "red")
+            say(f"  not valid JSON: {error}", "red")
 
 
 _LEFT_OUT = object()

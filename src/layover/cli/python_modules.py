@@ -71,7 +71,7 @@ def _from_file(path: Path, named_as: str) -> ModuleType:
         files = (one.name for one in folder.iterdir() if one.suffix == ".py") if folder.is_dir() else ()
         raise Stop(f"{named_as}: there is no such file.{did_you_mean(path.name, files)}")
     if path.suffix not in SOURCE_SUFFIXES:
-        raise Stop(f"{named_as}: this is no Python file.")
+        raise Stop(f"{named_as}: this is not a Python file.")
     known = next((module for module in list(sys.modules.values()) if _is_file_of(module, path)), None)
     if known is not None:
         return known
@@ -80,7 +80,7 @@ def _from_file(path: Path, named_as: str) -> ModuleType:
         name += "_nodes"
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise Stop(f"{named_as}: this is no Python file.")
+        raise Stop(f"{named_as}: this is not a Python file.")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # so that what it defines can be found by name, as dataclasses do
     sys.path.insert(0, str(path.parent.resolve()))

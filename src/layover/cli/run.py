@@ -1,57 +1,53 @@
-"""`layover run`: one workflow, from its definition to its end or to its first rest, driven by this process."""
+"""`layover run`: one workflow, from its definition to its end or to its first rest, on a database or on a server.
+
+On a database this process drives it, with the functions of the workflow; a server drives it with those that it has.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 from cyclopts import Parameter
 
-from layover.api.serializers.executions import execution_of
-from layover.api.serializers.graphs import graph_of
-from layover.api.serializers.points import context_of, point_of
-from layover.bootstrap import Engine, address_of
-from layover.cli import run_remote
+from layover.admin import OperatorEngine
 from layover.cli.definitions import File, print_report
 from layover.cli.exits import BAD_INPUT, WRONG_STATE, Stop
-from layover.cli.follow import Following, Person
+from layover.cli.follow import Following
 from layover.cli.functions import functions_of, node_types
 from layover.cli.json_argument import STANDARD_INPUT, given_data
 from layover.cli.live_view import Lines, Picture, Silent
-from layover.cli.options import DEFAULT_DB, By, DbOrNone, Json, Nodes, Roles, Target, Url, acting, person
-from layover.cli.run_report import Ended, report
+from layover.cli.log_options import AS_USUAL, SHOWING, Logging
+from layover.cli.opened_points import details_of, opening_of
+from layover.cli.options import By, Db, Json, Nodes, Roles, Target, Url, Who, acting
+from layover.cli.run_report import RunReport, report
 from layover.cli.screen import OUT, note, plural, print_json, say
+from layover.cli.setting_flags import NO_RUN_FLAGS, RunFlags
 from layover.cli.sources import distinct, source
 from layover.cli.stdin import StdinLines
 from layover.core.definitions import document
 from layover.core.definitions.durations import parse_duration
-from layover.core.payloads import plain
-from layover.core.plan import compile_plan
-from layover.runtime.errors import UnknownExecution
-from layover.runtime.ids import id_from_key
-from layover.runtime.operations.executions import Options, check_same_input
+from layover.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import AsyncIterator, Callable, Sequence
+    from typing import Any
 
-    from layover.api.resources.executions import Graph
+    from layover import ExecutionHandle, PausePointHandle, Settings
     from layover.cli.live_view import View
     from layover.core.definitions import Checked
-    from layover.core.plan import Plan
+    from layover.interface.door import Door
     from layover.nodes.registry import AnyFunction
-    from layover.ports.records import PointRow
-    from layover.runtime.queries.views import Execution
 
 Input = Annotated[
     str | None,
     Parameter(name="--input", help="JSON, @file, or - for standard input.", allow_leading_hyphen=True),
 ]
-Id = Annotated[str | None, Parameter(name="--id", help="A UUID of your own; one that is in use is gone on with.")]
+Id = Annotated[str | None, Parameter(name="--id", help="A UUID of your own; an execution that has it is continued.")]
 Key = Annotated[str | None, Parameter(name="--key", help="The same key again is the same execution.")]
 Tags = Annotated[
     tuple[str, ...],
@@ -59,7 +55,7 @@ Tags = Annotated[
 ]
 Watch = Annotated[
     bool | None,
-    Parameter(name="--watch", help="Stay until the end, also while it rests; as is done in a terminal."),
+    Parameter(name="--watch", help="Stay until the end, also while it rests; the default in a terminal."),
 ]
 Trigger = Annotated[
     str | None,
@@ -68,21 +64,23 @@ Trigger = Annotated[
 Timeout = Annotated[str | None, Parameter(name="--timeout", help="How long to stay at most, such as 30s.")]
 
 
-class Wanted(NamedTuple):
-    """What somebody wants of a run."""
+class RunOptions(NamedTuple):
+    """What to run, where, as whom, and how to show it."""
 
     file: str
-    plan: Plan
-    given: object
+    definition: dict[str, Any]
+    input: object
     modules: tuple[str, ...]
     functions: Sequence[AnyFunction]
-    db: str
+    at: Target
     id: str | None
     key: str | None
-    options: Options
-    roles: tuple[str, ...]
+    tags: tuple[str, ...]
+    trigger: object
+    who: Who
     watch: bool | None
     timeout: float | None
+    settings: Settings
     json: bool
 
 
@@ -90,9 +88,9 @@ def run_file(  # noqa: PLR0913 - each is an option
     file: File,
     /,
     *,
-    input: Input = None,  # noqa: A002 - as everybody says
+    input: Input = None,  # noqa: A002 - the word of the field
     nodes: Nodes = (),
-    id: Id = None,  # noqa: A002 - as everybody says
+    id: Id = None,  # noqa: A002 - the word of the field
     key: Key = None,
     tag: Tags = (),
     trigger: Trigger = None,
@@ -100,66 +98,53 @@ def run_file(  # noqa: PLR0913 - each is an option
     timeout: Timeout = None,
     by: By = "",
     role: Roles = (),
-    db: DbOrNone = None,
+    db: Db = None,
     url: Url = None,
+    flags: RunFlags = NO_RUN_FLAGS,
     json: Json = False,
+    logging: Logging = AS_USUAL,
 ) -> int:
-    """Run a workflow to its end or to its first rest; what it did is kept, and can be gone on with at any time.
+    """Run a workflow to its end or to its first rest; its execution is stored, and can be continued at any time.
 
     In a terminal it shows how the nodes are, stays while the execution rests, and asks when a form or an approval
     opens; Ctrl-C leaves it resting. Exit code 0 if it completed, 1 if it failed, 10 if it rests.
 
     With `--url`, a server is given the workflow and drives it with the functions that it has; its key is `LAYOVER_KEY`.
+
+    Every setting of the engine is a flag here, too, as of `layover worker`.
     """
     if file == input == STANDARD_INPUT:
         raise Stop("The definition and the input cannot both come from standard input.")
-    at = Target(db, url, os.environ.get("LAYOVER_KEY"))
-    if (server := at.server) is not None:
-        _check_remote(at, nodes, by, role)
-        checked = source(file).check()
-        if not checked.ok:
-            return _refused(file, checked, json=json)
-        asked = run_remote.Asked(
-            file=file,
-            definition=document(checked.definition),
-            given=given_data(input, "--input"),
-            id=id,
-            key=key,
-            tags=tag,
-            trigger=given_data(trigger, "--trigger"),
-            watch=watch is True,
-            timeout=_seconds(timeout),
-            silent=json,
-        )
-        return report(asyncio.run(run_remote.run(server, at.secret, asked)), _there(at), json=json)
+    logging.configure(flags.configuration, SHOWING)
+    at = Target(db, url, config=flags.config)
+    who = acting(at, by, role)
+    if at.server is not None and nodes:
+        raise Stop("A server calls the functions that it was started with; --nodes is for databases.")
     named = source(file)
     functions = distinct(named.functions, functions_of(nodes))
-    checked = named.check(node_types(functions))
+    checked = named.check(node_types(functions) if at.server is None else None)
     if not checked.ok:
         return _refused(file, checked, json=json)
-    wanted = Wanted(
+    wanted = RunOptions(
         file=file,
-        plan=compile_plan(checked),
-        given=given_data(input, "--input"),
+        definition=document(checked.definition),
+        input=given_data(input, "--input"),
         modules=nodes,
         functions=functions,
-        db=at.database,
+        at=at,
         id=id,
         key=key,
-        options=Options(user=person(by) or None, tags=tag, trigger=given_data(trigger, "--trigger")),
-        roles=role,
+        tags=tag,
+        trigger=given_data(trigger, "--trigger"),
+        who=who,
         watch=watch,
         timeout=_seconds(timeout),
+        settings=flags.configuration.engine,
         json=json,
     )
+    if at.server is None and not wanted.settings.executions:
+        note("It drives nothing here, because `executions` is 0: a worker has to.", "yellow")
     return report(asyncio.run(_run(wanted)), _there(at), json=json)
-
-
-def _check_remote(at: Target, nodes: tuple[str, ...], by: str, role: tuple[str, ...]) -> None:
-    """Refuse what a server would not hear of."""
-    acting(at, by, role)
-    if nodes:
-        raise Stop("A server calls the functions that it was started with; --nodes is for databases.")
 
 
 def _refused(file: str, checked: Checked, *, json: bool) -> int:
@@ -173,58 +158,80 @@ def _refused(file: str, checked: Checked, *, json: bool) -> int:
     return BAD_INPUT
 
 
-async def _run(wanted: Wanted) -> Ended:
-    async with Engine(address_of(wanted.db), nodes=wanted.functions) as engine:
-        execution = await _begun(engine, wanted)
-        view = _view_of(wanted, execution, graph_of(await engine.graph(execution.id)), engine)
+async def _run(wanted: RunOptions) -> RunReport:
+    async with _door(wanted) as door:
+        execution = await _started(door, wanted)
+        view = await _view_of(wanted, execution)
         is_asked = _is_interactive(wanted)
-        sitting = Person(wanted.options.user or "", wanted.roles, StdinLines()) if is_asked else None
         stay = wanted.watch is True or is_asked
-        following = Following(engine, execution.id, view, stay=stay, person=sitting)
+        following = Following(door, execution, view, stay=stay, typed=StdinLines() if is_asked else None)
         try:
-            left = await _until_left(engine, following, wanted.timeout)
+            left = await _until_left(door, following, wanted.timeout)
         finally:
             view.end()
-        out = engine.instance.node_runner.out
-        if left and out:
-            note(f"Waiting for {plural(out, 'call')} to end; Ctrl-C leaves them at once.")
-        last = await engine.get(execution.id)
-        rows = [] if last.closed else await engine.points(last.id, children=True)
-        nodes = "".join(f" --nodes {name}" for name in wanted.modules)
-        return Ended(
-            execution=execution_of(last),
-            points=[point_of(row) for row in rows],
-            answers=[command for row in rows if (command := _command_for(row))],
-            again=f"layover run {wanted.file}{nodes} --id {last.id}",
-            summary="" if last.closed else (await engine.why(last.id)).summary,
-            left=left,
-        )
+        if left and isinstance(door, OperatorEngine) and door.running_calls:
+            note(f"Waiting for {plural(door.running_calls, 'call')} to end; Ctrl-C leaves them at once.")
+        return await _ended(door, await execution.refresh(), wanted, left)
 
 
-async def _begun(engine: Engine, wanted: Wanted) -> Execution:
+@asynccontextmanager
+async def _door(wanted: RunOptions) -> AsyncIterator[Door]:
+    at, who = wanted.at, wanted.who
+    if (server := at.server) is not None:
+        from layover import Client  # noqa: PLC0415 - only commands on a server load it
+
+        async with Client(server, api_key=at.secret) as client:
+            yield client
+        return
+    engine = OperatorEngine(
+        at.database, user=who.by, roles=who.roles, nodes=wanted.functions, settings=wanted.settings, drive=True
+    )
+    async with engine:
+        yield engine
+
+
+async def _started(door: Door, wanted: RunOptions) -> ExecutionHandle:
     """Return the execution that is wanted: a new one, or the one that has its id or its key already."""
-    workflow = wanted.plan.definition.name
-    id_ = wanted.id or (id_from_key(workflow, wanted.key) if wanted.key is not None else None)
-    if id_ is not None:
-        with suppress(UnknownExecution):
-            execution = await engine.get(id_)
-            if execution.workflow == workflow:
-                if wanted.key is not None:
-                    check_same_input(execution, plain(wanted.given))
-                return execution
-            raise Stop(f"{execution.id} is an execution of `{execution.workflow}`, not of `{workflow}`.", WRONG_STATE)
-    await engine.register(wanted.plan)
-    return await engine.start(workflow, wanted.given, id=id_, on_conflict="return", options=wanted.options)
+    workflow = str(wanted.definition["name"])
+    if wanted.id is not None:
+        with suppress(NotFound):
+            found = await door.execution(wanted.id)
+            if found.workflow == workflow:
+                return found
+            raise Stop(f"{found.id} is an execution of `{found.workflow}`, not of `{workflow}`.", WRONG_STATE)
+    await door.register(wanted.definition)
+    started = await door.start(
+        workflow,
+        wanted.input,
+        id=wanted.id,
+        idempotency_key=wanted.key,
+        on_conflict="return",
+        tags=wanted.tags,
+        trigger=wanted.trigger,
+    )
+    return await started.refresh()  # one that another user started is answered without its data
 
 
-async def _until_left(engine: Engine, following: Following, longest: float | None) -> str:
-    """Follow until it is over, or somebody has enough; return why it was left, if not at its end."""
+async def _ended(door: Door, last: ExecutionHandle, wanted: RunOptions, left: str) -> RunReport:
+    points = [] if last.closed else await last.points(children=True).all()
+    nodes = "".join(f" --nodes {name}" for name in wanted.modules)
+    return RunReport(
+        execution=last.info,
+        points=[point.info for point in points],
+        answers=[command for point in points if (command := await _command_for(door, point))],
+        again=f"layover run {wanted.file}{nodes} --id {last.id}",
+        summary="" if last.closed else (await last.why()).summary,
+        left=left,
+    )
+
+
+async def _until_left(door: Door, following: Following, longest: float | None) -> str:
+    """Follow until it is over, or the user leaves; return why it was left, if not at its end."""
     loop, asked = asyncio.get_running_loop(), asyncio.Event()
-    caller = engine.instance.node_runner
 
     def stop() -> None:
-        if asked.is_set():
-            caller.hurry()  # told again: what is still running is left at once
+        if asked.is_set() and isinstance(door, OperatorEngine):
+            door.hurry()  # told again: running calls are left at once
         asked.set()
 
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -237,49 +244,49 @@ async def _until_left(engine: Engine, following: Following, longest: float | Non
             return ""
         return "interrupted" if interrupted.done() else "timeout"
     finally:
-        asked.set()  # whoever interrupts from here on does not want to wait for calls
+        asked.set()  # a signal from here on means not to wait for calls
         followed.cancel()
         await asyncio.gather(followed, interrupted, return_exceptions=True)
 
 
-def _command_for(row: PointRow) -> str:
-    """Return the command that answers a point."""
-    place, rules = f"{row.execution_id}:{context_of(row.point)}", row.point.rules
-    role = f" --role {rules.roles[0]}" if rules is not None and rules.roles else ""
-    match row.point.kind:
+async def _command_for(door: Door, point: PausePointHandle) -> str:
+    """Return the command that answers a point; who may is known to a server by the key."""
+    place, asked = f"{point.execution_id}:{point.context_id}", point.approvers
+    names_roles = asked is not None and asked.roles and isinstance(door, OperatorEngine)
+    role = f" --role {asked.roles[0]}" if asked is not None and names_roles else ""
+    match point.kind:
         case "approval":
             return f"layover approve {place}{role}"
         case "form":
             return f"layover answer {place} DATA{role}"
         case "signal":
-            details = row.point.details
-            return (
-                f"layover signal {details['signal']} {details.get('key') or ''}".rstrip() if "signal" in details else ""
-            )
+            details = details_of(await opening_of(door, point.info))
+            command = f"layover signal {details.get('signal')} {details.get('key') or ''}".rstrip()
+            return command if "signal" in details else ""
         case _:
             return ""
 
 
 def _there(at: Target) -> Callable[[str], str]:
-    """Return what makes a command one for a place."""
+    """Return a function that adds where the execution is to a command."""
     if (server := at.server) is not None:
         return lambda command: f"{command} --url {quote(server)}"
     db = at.database
-    return lambda command: command if db == DEFAULT_DB else f"{command} --db {quote(db)}"
+    return lambda command: command if at.configuration.origin("db") != "flag" else f"{command} --db {quote(db)}"
 
 
-def _view_of(wanted: Wanted, execution: Execution, graph: Graph, engine: Engine) -> View:
+async def _view_of(wanted: RunOptions, execution: ExecutionHandle) -> View:
     if wanted.json:
         return Silent()
     if OUT.is_terminal and wanted.watch is not False:
-        return Picture(f"{execution.workflow} {execution.id}", graph, engine.instance.clock.now)
+        return Picture(f"{execution.workflow} {execution.id}", await execution.graph())
     with suppress(BrokenPipeError):
         say(f"{execution.workflow} {execution.id}")
     return Lines()
 
 
-def _is_interactive(wanted: Wanted) -> bool:
-    """Return whether somebody is there to be asked."""
+def _is_interactive(wanted: RunOptions) -> bool:
+    """Return whether a person is at the terminal to be asked."""
     return wanted.watch is not False and not wanted.json and OUT.is_terminal and sys.stdin.isatty()
 
 

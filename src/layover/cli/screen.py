@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import re
 import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 from rich.console import Console
 from rich.text import Text
 
+from layover.admin import without_password
+from layover.core.definitions.durations import brief_duration
+from layover.model.shared import encode
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from layover import Moment
 
 Pieces: TypeAlias = "Iterable[tuple[str, str]]"
 
@@ -24,7 +29,7 @@ class Printer(Console):
     """A console that leaves it to its caller what becomes of a command whose reader has gone away."""
 
     def on_broken_pipe(self) -> None:
-        """Tell whoever prints."""
+        """Tell the caller."""
         raise BrokenPipeError
 
 
@@ -48,7 +53,6 @@ STYLES = {
 }
 
 _LONGEST = 400
-_PASSWORD = re.compile(r"((?<=://)[^:/@\s]*:)\S*(?=@)|((?<=[?&])(?:ssl)?password=)[^&\s]*")
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e]")
 
 
@@ -58,14 +62,9 @@ def harmless(text: str, most: int = _LONGEST) -> str:
     return cut if cut.isprintable() else "".join(map(_visible, cut))
 
 
-def without_password(text: str) -> str:
-    """Return a text with addresses in it as it may be shown."""
-    return _PASSWORD.sub(r"\1\2***", text)
-
-
 def brief(value: object, most: int = 120) -> str:
     """Return data as compact JSON on a part of a line."""
-    return harmless(msgspec.json.encode(value).decode(), most)
+    return harmless(encode(value).decode(), most)
 
 
 def say(text: str, style: str = "", most: int = _LONGEST) -> None:
@@ -93,43 +92,20 @@ def note(text: str, style: str = "") -> None:
 
 def print_json(value: object) -> None:
     """Print data for machines: what a terminal could take for an order is escaped, and reads back the same."""
-    text = msgspec.json.format(msgspec.json.encode(value)).decode()
+    text = msgspec.json.format(encode(value)).decode()
     if not text.isascii():
         text = _UNPRINTABLE.sub(lambda found: _escaped(found[0]), text)
     sys.stdout.write(f"{text}\n")
 
 
-def moment(at: str | int | None) -> str:
+def moment(at: Moment | None) -> str:
     """Return a moment as people read it."""
-    if at is None:
-        return "-"
-    if isinstance(at, str):
-        return at[:19].replace("T", " ")
-    return datetime.fromtimestamp(at / 1000, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    return "-" if at is None else str(at)[:19].replace("T", " ")
 
 
-def milliseconds(at: str) -> int:
-    """Return a moment as it is counted with."""
-    return round(datetime.fromisoformat(at).timestamp() * 1000)
-
-
-def between(began: str | None, ended: str | None) -> str:
+def between(began: Moment | None, ended: Moment | None) -> str:
     """Return how long something took, if it is over."""
-    return length(milliseconds(ended) - milliseconds(began)) if began is not None and ended is not None else "-"
-
-
-def length(milliseconds: int) -> str:
-    """Return a length of time as people read it, its two largest units at most."""
-    if milliseconds < 1_000:
-        return f"{milliseconds}ms"
-    if milliseconds < 60_000:
-        return f"{milliseconds / 1000:.1f}s"
-    seconds = milliseconds // 1000
-    if seconds < 3_600:
-        return f"{seconds // 60}m{seconds % 60:02}s"
-    if seconds < 86_400:
-        return f"{seconds // 3_600}h{seconds % 3_600 // 60:02}m"
-    return f"{seconds // 86_400}d{seconds % 86_400 // 3_600:02}h"
+    return brief_duration(ended.milliseconds - began.milliseconds) if began is not None and ended is not None else "-"
 
 
 def plural(number: int, noun: str) -> str:

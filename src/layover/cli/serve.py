@@ -3,33 +3,37 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import signal
-import socket
 import sys
-from importlib.util import find_spec
+from logging import WARNING, getLogger
 from typing import TYPE_CHECKING, Annotated, NamedTuple
-from urllib.parse import urlsplit
 
 from cyclopts import Parameter
 from msgspec.structs import replace
 
-from layover.bootstrap import Engine, address_of
+from layover.admin import OperatorEngine, address_of, without_password
 from layover.cli.definitions import File  # noqa: TC001 - cyclopts reads the annotations
-from layover.cli.exits import BAD_INPUT, DONE, FAILED, Stop
+from layover.cli.exits import BAD_INPUT, DONE, Stop
+from layover.cli.listening import check_can_serve, hosts_of, listen_at, url_of
 from layover.cli.loading import load_definitions
-from layover.cli.options import DEFAULT_DB, Db, HttpPrivate, Nodes
-from layover.cli.processes import inherited, supervise
-from layover.cli.screen import note, plural, say, without_password
-from layover.runtime.settings import Settings
+from layover.cli.log_options import AS_USUAL, SERVING, Logging
+from layover.cli.options import Nodes  # noqa: TC001 - as above
+from layover.cli.processes import inherited, metrics_slot, stop_with_supervisor, supervise
+from layover.cli.screen import note, plural, say
+from layover.cli.setting_flags import NO_SERVE_FLAGS, ServeFlags
+from layover.interface.durations import seconds_of
+from layover.tracing.export import set_up_export
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable, Coroutine, Sequence
 
     from starlette.applications import Starlette
 
-    from layover.api.access.config import AccessSettings
+    from layover import Settings
+    from layover.asgi import AccessSettings, ApiSettings
+    from layover.config.configuration import Configuration
     from layover.core.plan import Plan
     from layover.nodes.registry import AnyFunction
 
@@ -46,21 +50,9 @@ Workflows = Annotated[
         help="A folder of definitions in YAML or JSON, or one definition; may be given several times.",
     ),
 ]
-Host = Annotated[str, Parameter(name="--host", help="The address to listen at.")]
-Port = Annotated[int, Parameter(name="--port", help="The port to listen at; 0 takes one that is free.")]
-Processes = Annotated[int, Parameter(name="--processes", help="How many processes share the work.")]
-PublicUrl = Annotated[
-    str,
-    Parameter(
-        name="--public-url",
-        env_var="LAYOVER_PUBLIC_URL",
-        show_default=False,
-        help="Where others reach this server, for addresses to call back; by default where it listens.",
-    ),
-]
 
 
-class Wanted(NamedTuple):
+class ServeOptions(NamedTuple):
     """What is served, and how."""
 
     db: str
@@ -69,85 +61,62 @@ class Wanted(NamedTuple):
     host: str
     url: str
     settings: Settings
+    api: ApiSettings
     access: AccessSettings
 
 
-def serve(  # noqa: PLR0913 - each is an option
+def serve(
     *files: File,
     workflows: Workflows = (),
     nodes: Nodes = (),
-    host: Host = "127.0.0.1",
-    port: Port = 8080,
-    processes: Processes = 1,
-    public_url: PublicUrl = "",
-    http_private: HttpPrivate = False,
-    db: Db = DEFAULT_DB,
+    flags: ServeFlags = NO_SERVE_FLAGS,
+    logging: Logging = AS_USUAL,
 ) -> int:
     """Answer requests and drive executions until told to stop (Ctrl-C, SIGTERM); told again, leave what is running.
 
     On first start it makes a key for an administrator and prints it, this once; with LAYOVER_ADMIN_KEY that one is the
-    administrator's. Other settings: LAYOVER_RATE_LIMIT, LAYOVER_GUESS_LIMIT, LAYOVER_BODY_LIMIT, LAYOVER_CONNECTIONS,
-    LAYOVER_TRUSTED_PROXIES, LAYOVER_HOSTS, LAYOVER_JWT_SECRET, LAYOVER_JWT_JWKS_URL, LAYOVER_JWT_ISSUER,
-    LAYOVER_JWT_AUDIENCE.
+    administrator's. With `--no-worker` it answers requests and drives nothing. Every flag below can stand in
+    layover.toml and in the environment as well: `layover settings`.
     """
-    if find_spec("uvicorn") is None or find_spec("starlette") is None:
-        raise Stop('To serve, more is needed: pip install "layover[server]"')
-    if not 0 < processes <= 64:
-        raise Stop(f"--processes: from 1 to 64, not {processes}.")
-    from layover.api.access.config import access_settings  # noqa: PLC0415 - only there with the extra
-
+    check_can_serve()
+    configuration = flags.configuration
+    command = configuration.command
+    public_url = "" if configuration.origin("public_url") == "default" else configuration.engine.public_url
     loaded = load_definitions((*files, *workflows), nodes)
-    listening = inherited() or _listen(host, port)
-    url = _url_of(listening)
-    access = access_settings(os.environ)
-    access = replace(access, hosts=_hosts_of(host, url, public_url, *(access.hosts or ())))
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    wanted = Wanted(
-        db=address_of(db),
+    listening = inherited() or listen_at(command.host, command.port, "--port 8081, or --port 0 for any that is free")
+    url = url_of(listening)
+    api = configuration.api
+    api = replace(api, hosts=hosts_of(command.host, url, public_url, *(api.hosts or ())))
+    logging.configure(configuration, SERVING)
+    getLogger("uvicorn.error").setLevel(WARNING)
+    wanted = ServeOptions(
+        db=address_of(command.db),
         plans=loaded.plans,
         functions=loaded.functions,
-        host=host,
+        host=command.host,
         url=url,
-        settings=Settings(public_url=public_url or url, http_private=http_private),
-        access=access,
+        settings=_engine_settings(configuration, public_url or url),
+        api=api,
+        access=configuration.access,
     )
     with listening:
         if inherited() is not None:
-            return _run(lambda: _serve(wanted, listening))
-        if processes == 1:
-            return _run(lambda: _serve(wanted, listening, first=True))
+            return _run_traced(lambda: _serve(wanted, listening), wanted.settings)
+        if command.processes == 1:
+            return _run_traced(lambda: _serve(wanted, listening, first=True), wanted.settings)
         _run(lambda: _prepare_alone(wanted))
-        return supervise(processes, listening)
+        return supervise(command.processes, listening)
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    from layover.api.server import listen  # noqa: PLC0415 - only there with the extra
-
-    try:
-        return listen(host, port)
-    except (OSError, OverflowError) as error:
-        hint = "Another port: --port 8081, or --port 0 for any that is free."
-        reason = getattr(error, "strerror", None) or error
-        raise Stop(f"Cannot listen at {host}, port {port}: {reason}.", FAILED, hint=hint) from error
-
-
-def _url_of(listening: socket.socket) -> str:
-    host, port = listening.getsockname()[:2]
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - it is told where to reach what listens everywhere
-        host = socket.gethostname()
-    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _hosts_of(host: str, url: str, public_url: str, *given: str) -> tuple[str, ...]:
-    """Return what the server is called: what is set, where it listens, and where others reach it."""
-    reached = urlsplit(public_url).hostname if public_url else None
-    return tuple(filter(None, (*given, host, urlsplit(url).hostname, reached)))
+def _engine_settings(configuration: Configuration, url: str) -> Settings:
+    """Return the settings of the engine; with the worker off it drives nothing."""
+    settings = replace(configuration.engine, public_url=url)
+    return settings if configuration.command.worker else replace(settings, executions=0)
 
 
 def warn_without_tls(host: str, public_url: str) -> None:
-    """Say that nobody encrypts what is sent, unless the public address says that a proxy does."""
-    from layover.api.access.listen_address import is_loopback  # noqa: PLC0415 - only there with the extra
+    """Warn that what is sent is not encrypted, unless the public address says that a proxy does."""
+    from layover.asgi import is_loopback  # noqa: PLC0415 - only there with the extra
 
     if not is_loopback(host) and not public_url.startswith("https:"):
         note(f"Warning: it listens at {host} without TLS, so keys and data cross the network in the clear.", "yellow")
@@ -161,27 +130,35 @@ def _run(work: Callable[[], Coroutine[object, object, int]]) -> int:
         return runner.run(work())
 
 
-async def _prepare_alone(wanted: Wanted) -> int:
+def _run_traced(work: Callable[[], Coroutine[object, object, int]], settings: Settings) -> int:
+    """Run what drives executions, and export its spans if the environment says where to."""
+    export = set_up_export(os.environ)
+    try:
+        return _run(work)
+    finally:
+        export.stop(seconds_of("grace", settings.grace))
+
+
+async def _prepare_alone(wanted: ServeOptions) -> int:
     """Make the database ready before any of the processes uses it; nothing is driven here."""
-    settings = Settings(executions=0)
-    async with Engine(wanted.db, nodes=wanted.functions, settings=settings) as engine:
+    settings = replace(wanted.settings, executions=0)
+    async with OperatorEngine(wanted.db, nodes=wanted.functions, settings=settings, drive=True) as engine:
         await _prepare(engine, wanted)
     return DONE
 
 
-async def _prepare(engine: Engine, wanted: Wanted) -> None:
-    """Keep the workflows, see to it that there is a key, and say where the server is."""
-    from layover.api.access.first_key import first_key, has_keys  # noqa: PLC0415 - only there with the extra
-    from layover.api.access.listen_address import may_listen  # noqa: PLC0415 - as above
+async def _prepare(engine: OperatorEngine, wanted: ServeOptions) -> None:
+    """Register the workflows, create the first key if there is none, and say where the server is."""
+    from layover.asgi import create_first_key, is_loopback  # noqa: PLC0415 - only there with the extra
 
-    store, now = engine.instance.store, engine.instance.clock.now()
-    known = wanted.access.admin_key is not None or wanted.access.jwt is not None or await has_keys(store)
-    if not may_listen(wanted.host, has_keys=known):
+    has_keys = bool((await engine.api_keys().page(1)).items)
+    known = wanted.access.admin_key is not None or wanted.access.jwt is not None or has_keys
+    if not known and not is_loopback(wanted.host):
         hint = "Set LAYOVER_ADMIN_KEY; or start once without --host, which makes a key."
         raise Stop(f"Without any key it is served on this machine only, not at {wanted.host}.", BAD_INPUT, hint=hint)
     for plan in wanted.plans:
         await engine.register(plan)
-    made = None if known else await first_key(store, now)
+    made = None if known else await create_first_key(engine)
     warn_without_tls(wanted.host, wanted.settings.public_url)
     say(f"Layover serves {without_password(wanted.db)}", "bold")
     say(f"  listening at  {wanted.url}")
@@ -192,25 +169,33 @@ async def _prepare(engine: Engine, wanted: Wanted) -> None:
         say(f"  {plural(len(names), 'workflow')}: {', '.join(names[:_MOST_NAMED])}{more}")
     if made is not None:
         say(f"  admin key, shown this once: {made}")
-    say("  Ctrl-C stops it: what is being answered is answered, the rest waits for the next start")
+    if not wanted.settings.executions:
+        say("  it drives no executions: a worker has to (layover worker)")
+    say("  Ctrl-C stops it: what is being answered is answered, the rest continues at the next start")
     sys.stdout.flush()
 
 
-async def _serve(wanted: Wanted, listening: socket.socket, *, first: bool = False) -> int:
-    from layover.api.application import application  # noqa: PLC0415 - only there with the extra
-    from layover.api.server import serve as serve_on  # noqa: PLC0415 - as above
+async def _serve(wanted: ServeOptions, listening: socket.socket, *, first: bool = False) -> int:
+    from layover.asgi import application, share_metrics  # noqa: PLC0415 - only there with the extra
+    from layover.asgi import serve as serve_on  # noqa: PLC0415 - as above
 
-    async with Engine(wanted.db, nodes=wanted.functions, settings=wanted.settings) as engine:
+    async with OperatorEngine(wanted.db, nodes=wanted.functions, settings=wanted.settings, drive=True) as engine:
         if first:
             await _prepare(engine, wanted)
-        app = application(engine, access=wanted.access)
+        app = application(engine, access=wanted.access, settings=wanted.api)
+        slot = metrics_slot()  # only where several processes serve the same port
+        sharing = share_metrics(app, slot) if slot is not None else None
         serving = asyncio.get_running_loop().create_task(serve_on(app, [listening]))
         with _stopped_by_signals(app, engine, serving):
+            stop_with_supervisor(asyncio.get_running_loop())
             try:
                 await serving
             except asyncio.CancelledError:
                 say("Left what was being answered.")
-            await engine.stop()
+            if sharing is not None:
+                sharing.cancel()
+                await asyncio.wait([sharing])
+            await engine.close()
     if first:
         say("Stopped.")
     return DONE
@@ -219,12 +204,11 @@ async def _serve(wanted: Wanted, listening: socket.socket, *, first: bool = Fals
 class _stopped_by_signals:  # noqa: N801 - it reads as what it does
     """Stop at the first signal what can be stopped in order, and the rest at the second."""
 
-    def __init__(self, app: Starlette, engine: Engine, serving: asyncio.Task[None]) -> None:
+    def __init__(self, app: Starlette, engine: OperatorEngine, serving: asyncio.Task[None]) -> None:
         self._app = app
-        self._engine = engine
         self._serving = serving
         self._loop = asyncio.get_running_loop()
-        self._caller = engine.instance.node_runner
+        self._engine = engine
 
     def __enter__(self) -> None:
         for number in _STOPPING:
@@ -238,5 +222,5 @@ class _stopped_by_signals:  # noqa: N801 - it reads as what it does
         stopping = self._app.state.services.stopping
         if stopping.is_set():
             self._serving.cancel()
-            self._caller.hurry()
+            self._engine.hurry()
         stopping.set()

@@ -5,30 +5,31 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
-import msgspec
 from cyclopts import Parameter
 
-from layover.api.resources.shared import Page
-from layover.cli.client import MOST_SHOWN, to_look
+from layover.cli.doors import door_to_read, page_of
 from layover.cli.event_lines import event_line
 from layover.cli.exits import DONE
+from layover.cli.failures import print_failure, print_failures
 from layover.cli.id_prefix import execution_named
-from layover.cli.lists import asked, shown_lines
+from layover.cli.lists import approvers_of, shown_lines
 from layover.cli.options import HERE, At, ExecutionName, Json
 from layover.cli.screen import STYLES, between, brief, moment, print_json, say, say_pieces
-from layover.cli.tree import Tree
+from layover.cli.tree import NodeTree, now
+from layover.model.shared import Page, builtins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.api.resources.executions import Event, Execution, Graph, Leg, NodeExecution, Why, WhyReason
-    from layover.api.resources.points import PausePoint
+    from layover import Event, Execution, Graph, Leg, NodeExecution, PausePoint, Why, WhyReason
     from layover.cli.options import Target
+
+MOST_SHOWN = 1_000  # nodes and legs of one execution
 
 Since = Annotated[int, Parameter(help="The number of the first event.")]
 
 
-class Whole(NamedTuple):
+class ShownExecution(NamedTuple):
     """Everything that is shown of an execution."""
 
     execution: Execution
@@ -36,20 +37,20 @@ class Whole(NamedTuple):
     nodes: Sequence[NodeExecution]
     points: Sequence[PausePoint]
     legs: Sequence[Leg]
-    now: int
 
 
 def show(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> int:
     """Show an execution: its nodes with their states, its pause points, its legs; of nodes and legs the first 1,000."""
     whole = asyncio.run(_whole(at, execution))
     if json:
-        found = msgspec.to_builtins(whole.execution)
+        found = builtins(whole.execution)
         print_json({**found, "nodes": whole.nodes, "pause_points": whole.points, "legs": whole.legs})
         return DONE
     _print_heading(whole.execution)
     say("nodes:", "bold")
-    for line in Tree(whole.graph, whole.nodes, whole.now).lines():
+    for line in NodeTree(whole.graph, whole.nodes, now()).lines():
         say_pieces(line)
+    print_failures(whole.nodes)
     if len(whole.nodes) == MOST_SHOWN:
         say(f"  … the first {MOST_SHOWN:,} nodes; the others are in the history")
     if whole.points:
@@ -66,12 +67,12 @@ def history(execution: ExecutionName, /, *, since: Since = 0, at: At = HERE, jso
     """Print the log of an execution: what happened, in order."""
 
     async def events() -> Sequence[Event]:
-        async with to_look(at) as client:
-            return await client.history(await execution_named(client, execution), max(since, 0))
+        async with door_to_read(at) as door:
+            return await (await execution_named(door, execution)).history(since=max(since, 0)).all()
 
     found = asyncio.run(events())
     if json:
-        print_json(Page(items=[*found]))
+        print_json(Page(items=tuple(found)))
         return DONE
     for event in found:
         say(f"{event.seq:>4}  {event.at}  {event_line(event)}")
@@ -79,11 +80,11 @@ def history(execution: ExecutionName, /, *, since: Since = 0, at: At = HERE, jso
 
 
 def why(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> int:
-    """Tell what an execution waits for; what that waits for is indented below it."""
+    """Tell what an execution waits for, or why it failed; what that waits for is indented below it."""
 
     async def answer() -> Why:
-        async with to_look(at) as client:
-            return await client.why(await execution_named(client, execution))
+        async with door_to_read(at) as door:
+            return await (await execution_named(door, execution)).why()
 
     found = asyncio.run(answer())
     if json:
@@ -96,16 +97,15 @@ def why(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> in
     return DONE
 
 
-async def _whole(at: Target, name: str) -> Whole:
-    async with to_look(at) as client:
-        id_ = await execution_named(client, name)
-        return Whole(
-            execution=await client.get(id_),
-            graph=await client.graph(id_),
-            nodes=await client.nodes(id_),
-            points=await client.points(id_),
-            legs=await client.legs(id_),
-            now=await client.now(),
+async def _whole(at: Target, name: str) -> ShownExecution:
+    async with door_to_read(at) as door:
+        found = await execution_named(door, name)
+        return ShownExecution(
+            execution=found.info,
+            graph=await found.graph(),
+            nodes=(await page_of(found.nodes(), MOST_SHOWN)).items,
+            points=[point.info async for point in found.points(status=())],
+            legs=(await page_of(found.legs(), MOST_SHOWN)).items,
         )
 
 
@@ -118,7 +118,7 @@ def _print_heading(one: Execution) -> None:
         say(f"paused: {one.paused_reason}")
     if one.error is not None:
         where = f" at {one.error.context_id}" if one.error.context_id else ""
-        say(f"error: {one.error.code}{where}: {one.error.message}", "red")
+        say(f"error: {one.error.code}{where}: {one.error.summary()}", "red")
     took = f", took {between(one.created_at, one.finished_at)}" if one.finished_at is not None else ""
     say(f"created: {moment(one.created_at)}{took}")
     if one.tags:
@@ -131,7 +131,7 @@ def _print_heading(one: Execution) -> None:
 
 
 def _print_point(point: PausePoint) -> None:
-    people = f"  by {asked(point)}" if point.kind in ("approval", "form") else ""
+    people = f"  by {approvers_of(point)}" if point.kind in ("approval", "form") else ""
     until = f"  until {moment(point.deadline)}" if point.deadline is not None and point.status == "open" else ""
     title = f"  {point.title}" if point.title else ""
     say_pieces(
@@ -145,11 +145,13 @@ def _print_point(point: PausePoint) -> None:
         say(f"    {line}")
     for decision in point.decisions:
         verb = "approved" if decision.approved else "rejected"
-        say(f"    {verb} by {decision.by or 'somebody'}{f': {decision.comment}' if decision.comment else ''}")
+        say(f"    {verb} by {decision.by or 'an unnamed user'}{f': {decision.comment}' if decision.comment else ''}")
 
 
 def _print_reason(reason: WhyReason, margin: str) -> None:
     until = f" (until {moment(reason.until)})" if reason.until is not None else ""
     say(f"{margin}{reason.text}{until}")
+    if reason.failure is not None:
+        print_failure(reason.failure, f"{margin}  ")
     for because in reason.because:
         _print_reason(because, f"{margin}  ")

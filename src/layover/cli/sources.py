@@ -93,7 +93,7 @@ def _python_name(name: str) -> tuple[str, str]:
     if not module or not attribute.isidentifier():
         raise Stop(f"{name}: `{attribute}` cannot be the name of a workflow.", hint=HOW_TO_NAME)
     if not module.endswith(".py") and Path(module).is_file():
-        raise Stop(f"{name}: {module} is no Python file.", hint=HOW_TO_NAME)
+        raise Stop(f"{name}: {module} is not a Python file.", hint=HOW_TO_NAME)
     if not module.endswith(".py") and not all(part.isidentifier() for part in module.split(".")):
         guess = f" Did you mean `{module}.py:{attribute}`?" if is_file_name(module) else ""
         raise Stop(f"{name}: `{module}` cannot be the name of a module.{guess}", hint=HOW_TO_NAME)
@@ -124,7 +124,7 @@ def _workflow_named(attribute: str, module: ModuleType, name: str) -> Workflow:
         guess = did_you_mean(attribute, known)
         raise Stop(f"{name}: there is no `{attribute}` in it.{guess}", hint=listed or "It has no workflow at all.")
     hint = f"Call it in the module: `flow = {attribute}(…)`, and name `flow`." if callable(found) else ""
-    raise Stop(f"{name}: this is no Workflow, but {_kind_of(found)}.", hint=hint)
+    raise Stop(f"{name}: this is not a Workflow, but {_kind_of(found)}.", hint=hint)
 
 
 def _kind_of(value: object) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from layover.cli.diagram import Diagram, DiagramBody, DiagramNode
-    from layover.cli.layered_layout import Route
+    from layover.cli.layered_layout import EdgeRoute
 
 _MARGIN = 16.0
 _PADDING = 14.0
@@ -170,7 +170,7 @@ def _container_lines(node: DiagramNode, inside: list[_Drawn], size: BoxSize, x: 
         at += width + _PADDING
 
 
-def _edge_lines(route: Route, label: str, left: float, top: float) -> Iterator[str]:
+def _edge_lines(route: EdgeRoute, label: str, left: float, top: float) -> Iterator[str]:
     straight = [((ax + left, ay + top), (bx + left, by + top)) for (ax, ay), (bx, by) in route.points]
     (x, y), (_, low) = straight[0]
     way = f"M{x:.1f} {y:.1f}V{low:.1f}"

@@ -5,15 +5,18 @@ Where a container has many rounds, only the last of them are shown.
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING
 
-from layover.cli.screen import STYLES, harmless, length, milliseconds
+from layover.cli.screen import STYLES, harmless
+from layover.core.definitions.durations import brief_duration
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from layover.api.resources.executions import Graph, GraphNode, NodeExecution
+    from layover import Graph, GraphNode, NodeExecution, Progress
 
+_BAR = 10  # characters
 _MOST_ROUNDS = 10
 
 _MARKS = {
@@ -34,7 +37,12 @@ _AHEAD = "·"
 Line = list[tuple[str, str]]
 
 
-class Tree:
+def now() -> int:
+    """Return the time of this machine, in milliseconds: what is still running has taken until then."""
+    return time.time_ns() // 1_000_000
+
+
+class NodeTree:
     """The nodes of one execution, by their context ids, in the graph that they stand in."""
 
     def __init__(self, graph: Graph, nodes: Sequence[NodeExecution], now: int) -> None:
@@ -85,11 +93,27 @@ class Tree:
         if node.attempt > 1:
             yield f"attempt {node.attempt}"
         if node.duration_ms is not None:
-            yield length(node.duration_ms)
+            yield brief_duration(node.duration_ms)
         elif node.started_at is not None:
-            yield length(max(0, self._now - milliseconds(node.started_at)))
+            yield brief_duration(max(0, self._now - node.started_at.milliseconds))
+        if node.progress is not None:
+            yield progress_text(node.progress)
         if node.error is not None:
-            yield harmless(f"{node.error.code}: {node.error.message}", 100)
+            yield harmless(f"{node.error.code}: {node.error.summary()}", 100)
+
+
+def progress_text(progress: Progress) -> str:
+    """Return how far a call is: a bar where it is known of how much, and what its function says."""
+    text = f" {harmless(progress.text, 60)}" if progress.text else ""
+    if not progress.total or progress.total < 0:
+        return f"{progress.done:g}{text}"
+    return f"{bar_of(progress.done, progress.total)} {progress.done:g}/{progress.total:g}{text}"
+
+
+def bar_of(done: float, total: float) -> str:
+    """Return a bar that is filled as far as something is done."""
+    share = min(max(done / total, 0.0), 1.0)
+    return f"{'█' * round(share * _BAR):░<{_BAR}}"
 
 
 def _bodies_of(graph: Graph) -> dict[str | None, dict[str | None, list[GraphNode]]]:

@@ -1,4 +1,4 @@
-"""What somebody looks for on the command line: paths in the input of an execution, each with its value."""
+"""Conditions on the input of executions: paths, each with its value."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from layover.cli.exits import Stop
+from layover.model.shared import encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,11 +17,14 @@ _EXAMPLE = "For example: --where customer.tier=gold --where total=12"
 def wanted(texts: Sequence[str]) -> dict[str, object]:
     """Return what an input has to contain to fulfil several conditions together."""
     document: dict[str, object] = {}
-    for text in texts:
-        try:
+    try:
+        for text in texts:
             _add(document, _read(text), text)
-        except RecursionError as error:
-            raise Stop("--where: this is nested too deeply.") from error
+        encode(document)  # as it is sent to a server
+    except RecursionError as error:
+        raise Stop("--where: the condition is nested too deeply.") from error
+    except UnicodeEncodeError as error:
+        raise Stop("--where: the condition is not valid Unicode.") from error
     return document
 
 
@@ -30,11 +34,11 @@ def _read(text: str) -> dict[str, object]:
         found = _value(text)
         if isinstance(found, dict):
             return found
-        raise Stop(f"--where: `{text}` is no JSON.", hint=_EXAMPLE)
+        raise Stop(f"--where: `{text}` is not valid JSON.", hint=_EXAMPLE)
     path, equals, value = text.partition("=")
     names = [name.strip() for name in path.split(".")]
     if not equals or not all(names):
-        raise Stop(f"--where: `{text}` is no path with its value.", hint=_EXAMPLE)
+        raise Stop(f"--where: `{text}` is not a path with a value.", hint=_EXAMPLE)
     document = {names[-1]: _value(value)}
     for name in reversed(names[:-1]):
         document = {name: document}
@@ -65,4 +69,4 @@ def _add(document: dict[str, object], more: dict[str, object], text: str) -> Non
         elif isinstance(found, list) and isinstance(value, list):
             found += value
         elif found != value or type(found) is not type(value):
-            raise Stop(f"--where: `{text}` contradicts what is asked for before it.")
+            raise Stop(f"--where: `{text}` contradicts a condition before it.")

@@ -1,10 +1,17 @@
-"""A server, from another program: `AsyncClient`, or `Client` whose methods block. Both answer with the resources."""
+"""A server, asked from another program: `layover.Client` and what is behind it."""
 
-from __future__ import annotations
+_RENAMED = {
+    "ApiError": "`layover.LayoverError`, with a class for each kind of error in `layover.errors`",
+    "AsyncClient": "`layover.Client`",
+    "Client": "`layover.SyncClient`; `layover.Client` is the async one",
+    "Patience": "`layover.RequestPolicy`",
+    "RequestPolicy": "`layover.RequestPolicy`",
+    "Unreachable": "`layover.Unavailable`",
+}
 
-from layover.client.async_client import AsyncClient
-from layover.client.errors import ApiError, Unreachable
-from layover.client.request_policy import RequestPolicy
-from layover.client.sync_client import Client
 
-__all__ = ["ApiError", "AsyncClient", "Client", "RequestPolicy", "Unreachable"]
+def __getattr__(name: str) -> object:
+    """Say where a name is that was here."""
+    if name in _RENAMED:
+        raise ImportError(f"`layover.client.{name}` is now {_RENAMED[name]}.", name=name)
+    raise AttributeError(f"module `layover.client` has no attribute `{name}`")

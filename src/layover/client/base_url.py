@@ -1,28 +1,22 @@
-"""Where a server is, and what is shown to it."""
+"""The address of a server, and the key that is shown to it."""
 
 from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from layover.core.errors import LayoverError
-
-
-class NoAddress(LayoverError):  # noqa: N818 - it says what is wrong
-    """A text that is not the address of a server, or a key that no header can hold."""
-
-    code = "no_address"
+from layover.errors import InvalidInput
 
 
 class ServerAddress:
-    """The address of a server, with the key that is shown there and nowhere else."""
+    """The address of a server, with the API key that is shown there and nowhere else."""
 
-    def __init__(self, url: str, key: str | None) -> None:
+    def __init__(self, url: str, api_key: str | None) -> None:
         self._base = _base(url)
         self.host = urlsplit(self._base).netloc
-        self.credentials = _credentials(key)
+        self.credentials = _credentials(api_key)
 
     def __repr__(self) -> str:
-        return f"Place({self._base!r})"
+        return f"ServerAddress({self._base!r})"
 
     def url_of(self, path: str) -> str:
         """Return the address of a path."""
@@ -34,13 +28,13 @@ def _base(url: str) -> str:
         parts = urlsplit(url)
         port = parts.port
     except ValueError as error:
-        raise NoAddress(f"This is no address of a server: {error}.") from error
+        raise _refused("url", f"This is not the address of a server: {error}.") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        raise NoAddress("The address of a server begins with http:// or https://, and names a host.")
+        raise _refused("url", "The address of a server begins with http:// or https://, and names a host.")
     if "@" in parts.netloc:
-        raise NoAddress("The address of a server has no user name or password in it: give the key by itself.")
+        raise _refused("url", "The address of a server has no user name or password in it: give `api_key`.")
     if parts.query or parts.fragment or not url.isascii() or not url.isprintable() or " " in url:
-        raise NoAddress("The address of a server has a host, perhaps a port and a path, and nothing else.")
+        raise _refused("url", "The address of a server has a host, perhaps a port and a path, and nothing else.")
     return url.rstrip("/")
 
 
@@ -48,5 +42,9 @@ def _credentials(key: str | None) -> dict[str, str]:
     if key is None:
         return {}
     if not key or not key.isascii() or not key.isprintable() or " " in key:
-        raise NoAddress("The key is empty, or has characters that no key has.")
+        raise _refused("api_key", "The API key is empty, or has characters that no key has.")
     return {"Authorization": f"Bearer {key}"}
+
+
+def _refused(name: str, message: str) -> InvalidInput:
+    return InvalidInput(message, ((name, message),), code="invalid_parameter")

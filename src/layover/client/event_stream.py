@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 import aiohttp
 import msgspec
 from yarl import URL
 
-from layover.api.resources.executions import Event
-from layover.client.errors import ApiError, Unreachable
-from layover.client.requests import ClientRequest, path_of
-from layover.client.transport import Answered, refusal, retry_after_of
+from layover.client.refusals import refusal_of
+from layover.client.requests import get, path_of
+from layover.client.transport import PASSING, Answered, closed_meanwhile, retry_after_of
+from layover.errors import LayoverError, Unavailable
+from layover.model.executions import Event, LogLine, Progress
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
 
 _LONGEST_LINE = 64_000_000
 _END = "end"
-_PASSING = frozenset({429, 502, 503, 504})
+# By the names that events of a log do not have.
+_KINDS: dict[str, type[Event | Progress | LogLine]] = {"progress": Progress, "log": LogLine}
 
 
 class EventStream:
@@ -31,51 +34,67 @@ class EventStream:
         self._transport = transport
         self._id = execution_id
         self._since = since
-        self._failed = 0  # tries since something was heard
+        self._failed = 0  # tries since the last event
 
     async def events(self) -> AsyncGenerator[Event]:
         """Return its events until its end."""
-        patience = self._transport.patience
+        async with aclosing(self.watch()) as everything:
+            async for one in everything:
+                if isinstance(one, Event):
+                    yield one
+
+    async def watch(self) -> AsyncGenerator[Event | Progress | LogLine]:
+        """Return its events, and what its nodes report, until its end."""
+        transport, limits = self._transport, self._transport.limits
         while True:
-            lost = _Lost(Unreachable(f"{self._transport.place.host} ends the stream again and again."))
+            lost = _Lost(_unreachable(f"{transport.address.host} ends the stream again and again."))
             try:
-                async for event in self._connected():
-                    self._since, self._failed = event.seq + 1, 0
-                    yield event
+                async for one in self._connected():
+                    if isinstance(one, Event):
+                        self._since = one.seq + 1
+                    self._failed = 0
+                    yield one
             except _Ended:
                 return
             except _Lost as error:
                 lost = error
+            if not transport.is_open:
+                raise closed_meanwhile()
             self._failed += 1
-            if self._failed >= patience.tries:
+            if self._failed >= limits.tries:
                 raise lost.why from lost.__cause__
-            await self._transport.rest(patience.wait_after(self._failed, lost.after))
+            await transport.sleep(limits.wait_after(self._failed, lost.after))
 
-    async def _connected(self) -> AsyncGenerator[Event]:
+    async def _connected(self) -> AsyncGenerator[Event | Progress | LogLine]:
         """Return events until the connection ends."""
         transport = self._transport
-        ask = ClientRequest(method="GET", path=path_of("executions", self._id, "stream", since=self._since))
-        headers = {**transport.headers(ask), "Accept": "text/event-stream"}
-        silence = transport.patience.silence
-        host = transport.place.host
+        request = get(path_of("executions", self._id, "stream", since=self._since))
+        headers = {**transport.headers(request), "Accept": "text/event-stream"}
+        host, limits = transport.address.host, transport.limits
         try:
-            async with asyncio.timeout(transport.patience.total):
-                url = URL(transport.place.url_of(ask.path), encoded=True)
+            async with asyncio.timeout(limits.total):
+                url = URL(transport.address.url_of(request.path), encoded=True)
                 response = await transport.session().get(url, headers=headers, allow_redirects=False)
                 if response.status != 200:
-                    refused = refusal(Answered(response.status, await transport.body(response)), host)
-                    raise _Lost(refused, retry_after_of(response)) if response.status in _PASSING else refused
+                    refused = refusal_of(response.status, await transport.body(response), host)
+                    raise _Lost(refused, retry_after_of(response)) if response.status in PASSING else refused
             try:
-                async for told in _messages(response.content, silence):
-                    if told.name == _END:
+                async for message in _messages(response.content, limits.silence):
+                    if message.name == _END:
                         raise _Ended
-                    yield transport.read(Answered(200, told.data), Event)
+                    kind = _KINDS.get(message.name, Event)
+                    yield transport.read(Answered(200, message.data), kind)
             finally:
                 response.close()
         except TimeoutError as error:
-            raise _Lost(Unreachable(f"{host} has not been heard of for too long.", code="timed_out")) from error
+            silent = Unavailable(f"{host} has not been heard of for too long.", code="timed_out")
+            raise _Lost(silent) from error
         except (aiohttp.ClientError, OSError) as error:
-            raise _Lost(Unreachable(f"{host} cannot be reached: {type(error).__name__}.")) from error
+            raise _Lost(_unreachable(f"{host} cannot be reached: {type(error).__name__}.")) from error
+
+
+def _unreachable(message: str) -> Unavailable:
+    return Unavailable(message, code="unreachable")
 
 
 class _Ended(Exception):  # noqa: N818 - it says what the execution has done
@@ -85,7 +104,7 @@ class _Ended(Exception):  # noqa: N818 - it says what the execution has done
 class _Lost(Exception):  # noqa: N818 - it says what happened to the connection
     """A connection that may be made again."""
 
-    def __init__(self, why: ApiError, after: float | None = None) -> None:
+    def __init__(self, why: LayoverError, after: float | None = None) -> None:
         super().__init__(why.message)
         self.why = why
         self.after = after
@@ -125,4 +144,4 @@ async def _lines(content: aiohttp.StreamReader, silence: float) -> AsyncGenerato
             yield bytes(line.removesuffix(b"\r"))
         rest = last
         if len(rest) > _LONGEST_LINE:
-            raise ApiError(f"An event has more than {_LONGEST_LINE:,} bytes.", code="answer_too_large")
+            raise LayoverError(f"An event has more than {_LONGEST_LINE:,} bytes.", code="answer_too_large")

@@ -8,20 +8,32 @@ from urllib.parse import quote, urlencode
 
 import msgspec
 
-from layover.client.errors import ApiError
 from layover.core.payloads import PayloadNotJson, check_finite
+from layover.errors import InvalidInput, error_of
+from layover.model.shared import encode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from layover.api.resources.shared import Body
+    from layover.model.shared import Body
 
-_LONGEST_KEY = 255
-_NO_JSON = (TypeError, ValueError, OverflowError, RecursionError)
+_NOT_JSON = (TypeError, ValueError, OverflowError, RecursionError, NotImplementedError)
+
+
+_UNNAMEABLE = ("", ".", "..")
+# What a name that no path can hold is, as an engine says it.
+_UNKNOWN = {
+    "executions": ("malformed_id", "`{}` is not an execution id; those are UUIDs."),
+    "workflows": ("unknown_workflow", "There is no workflow `{}`; register it first."),
+    "pause-points": ("unknown_point", "There is no pause point {}."),
+    "approvals": ("unknown_point", "There is no pause point {}."),
+    "keys": ("unknown_key", "There is no such key, or it has ended."),
+    "callbacks": ("unknown_token", "This callback token is unknown."),
+}
 
 
 class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """One request. What is `repeatable` may be sent again though nobody knows whether it was done."""
+    """One request. What is `repeatable` may be sent again though it is unknown whether it was done."""
 
     method: str
     path: str
@@ -29,7 +41,7 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
     media_type: str = "application/json"
     key: str | None = None
     repeatable: bool = True
-    known: bool = True  # it shows the credentials of the client
+    with_credentials: bool = True
     longer: float = 0.0  # seconds that the server may take beside the usual
 
     @property
@@ -43,56 +55,62 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
         return found
 
 
-def path_of(*parts: str, root: str = "/api/v1", **query: object) -> str:
+def path_of(*parts: str, **query: object) -> str:
     """Return a path of names, each as it is, and a query of what is given."""
-    return f"{root}/{'/'.join(map(_part, parts))}{_query(query)}"
+    family, *names = parts
+    for name in names[:1]:
+        if name in _UNNAMEABLE or "/" in name:  # on its way it would become another path
+            code, message = _UNKNOWN[family]
+            raise error_of(code, message.format(name[:100]))
+    return f"/api/v1/{'/'.join(map(_part, parts))}{_query(query)}"
 
 
-def post(path: str, body: Body, key: str | None, *, longer: float = 0.0) -> ClientRequest:
+def get(path: str, *, longer: float = 0.0) -> ClientRequest:
+    """Return a request that reads."""
+    return ClientRequest(method="GET", path=path, longer=longer)
+
+
+def post(path: str, body: Body | Mapping[str, object], key: str | None = None, *, longer: float = 0.0) -> ClientRequest:
     """Return a request that changes something, with the key by which the server knows it when it comes again."""
-    return ClientRequest(method="POST", path=path, body=written(body), key=checked_key(key), longer=longer)
+    return ClientRequest(method="POST", path=path, body=json_of(body), key=key or new_key(), longer=longer)
 
 
-def written(body: Body | Mapping[str, object] | object) -> bytes:
-    """Return a body as JSON; fields that say nothing are left out, so that an older server understands it."""
-    said = _said(body) if isinstance(body, msgspec.Struct) else body
+def delete(path: str) -> ClientRequest:
+    """Return a request that ends something."""
+    return ClientRequest(method="DELETE", path=path)
+
+
+def json_of(body: object) -> bytes:
+    """Return a body as JSON; fields that are as by default are left out, so that an older server understands it."""
+    given = _changed_fields(body) if isinstance(body, msgspec.Struct) else body
     try:
-        encoded = msgspec.json.encode(said)
-        check_finite(said, encoded)
-    except PayloadNotJson as error:
-        raise ApiError(error.message, code=error.code) from error
-    except _NO_JSON as error:
-        raise ApiError(f"What is sent cannot be written as JSON: {error}.", code="payload_not_json") from error
+        encoded = encode(given)
+        check_finite(given, encoded)
+    except _NOT_JSON as error:
+        raise PayloadNotJson(f"What is sent cannot be written as JSON: {error}.") from error
     return encoded
 
 
-def checked_key(key: str | None) -> str:
-    """Return the idempotency key of a request, made for it unless there is one."""
-    if key is None:
-        return secrets.token_hex(16)
-    if not 0 < len(key) <= _LONGEST_KEY or not key.isascii() or not key.isprintable():
-        message = f"An idempotency key has from 1 to {_LONGEST_KEY} printable ASCII characters."
-        raise ApiError(message, code="invalid_parameter")
-    return key
+def new_key() -> str:
+    """Return an idempotency key for a request that is given none."""
+    return secrets.token_hex(16)
 
 
-def _said(body: msgspec.Struct) -> dict[str, object]:
+def _changed_fields(body: msgspec.Struct) -> dict[str, object]:
     found = {}
     for field in msgspec.structs.fields(body):
         value = getattr(body, field.name)
-        unsaid = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
-        if field.required or (value is not unsaid and value != unsaid):
+        default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+        if field.required or (value is not default and value != default):
             found[field.encode_name] = value
     return found
 
 
 def _part(text: str) -> str:
-    if text in ("", ".", ".."):  # on its way it would become another path
-        raise ApiError(f"`{text}` names nothing.", code="malformed_id")
     try:
         return quote(text, safe=":")
     except UnicodeEncodeError as error:
-        raise ApiError("A name cannot be written as UTF-8.", code="malformed_id") from error
+        raise InvalidInput("A name cannot be written as UTF-8.", code="malformed_id") from error
 
 
 def _query(given: Mapping[str, object]) -> str:

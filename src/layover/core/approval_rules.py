@@ -1,18 +1,19 @@
-"""People: who may decide an approval, and what their decisions add up to.
+"""Approval rules: who may decide an approval, and what the decisions add up to.
 
-The engine, the stores, the inbox and the API all ask here, so that nobody is shown what they may not decide.
+The engine, the stores, the inbox and the API all ask here, so that no user is shown an approval that they may not
+decide.
 
-**Places.** Everybody who is asked has one place, and a place is counted once. Usually people take their own; a delegate
-takes the place of whoever asked them to. A person decides once, too: who has a place of their own never acts in the
-place of another, else two approvals could come from one pair of eyes. Who came first has taken the place.
+**Places.** Each approver has one place, and a place counts once. Usually people take their own; a delegate takes the
+place of the person who delegated to them. A person decides once, too: a person with a place of their own never acts in
+the place of another, else two approvals could come from one pair of eyes. The first to decide has taken the place.
 
-**Asked** are the listed users and whoever has a listed role; if there are neither, everybody. An escalation adds to
-them and takes nobody away. The requester may be excluded; then their place is gone, for their delegates as well.
-A recorded delegation is believed, so `check_delegation` says what may be recorded. Who passes a place on that they
-were given themselves is recorded as giving it in the first giver's name: places do not travel through third hands.
+**Approvers** are the listed users and all users with a listed role; if there are neither, every user. An escalation
+adds approvers and removes none. The requester may be excluded; then their place is gone, for their delegates as well. A
+recorded delegation is believed, so `check_delegation` says what may be recorded. A delegate who passes a place on is
+recorded as acting in the first giver's name: places do not travel through third hands.
 
-**In sequence** there are as many places as listed users, taken in the listed order. Who is asked without being listed
-(an escalation) takes the place whose turn it is. A rejection does not wait for the rest: it counts when it is given.
+**In sequence** there are as many places as listed users, taken in the listed order. An approver who is not listed (by
+an escalation) takes the place whose turn it is. A rejection does not wait for the rest: it counts when it is given.
 
 **Outcome.** Approved by `need` approvals, rejected by `reject_need` rejections, whichever the decisions reach first.
 Rejected as well when `need` is out of reach: where the places are known and too few of them are left, waiting could
@@ -40,14 +41,14 @@ RefusalCode: TypeAlias = Literal[
 
 
 class Person(msgspec.Struct, frozen=True):
-    """Somebody who wants to decide."""
+    """A user who wants to decide, with their roles."""
 
     user: str
     roles: tuple[str, ...] = ()
 
 
 class ApprovalRules(msgspec.Struct, frozen=True, omit_defaults=True):
-    """Who is asked and how many of them it takes, as it stands at this moment.
+    """Who is asked and how many of them it takes, at this moment.
 
     A delegate `(giver, taker)` lets the taker act in the giver's place; the giver may still do so, too.
     """
@@ -66,8 +67,8 @@ class ApprovalRules(msgspec.Struct, frozen=True, omit_defaults=True):
     escalation_ahead: bool = False
 
 
-class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What one person decided; `on_behalf_of` names the place they took, if it is not their own."""
+class RecordedDecision(msgspec.Struct, frozen=True, omit_defaults=True):
+    """The decision of one person; `on_behalf_of` names the place they took, if it is not their own."""
 
     by: str
     approved: bool
@@ -77,14 +78,14 @@ class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
     on_behalf_of: str | None = None
 
 
-class Refusal(msgspec.Struct, frozen=True):
-    """Why somebody may not decide."""
+class DecisionRefused(msgspec.Struct, frozen=True):
+    """The reason why a person may not decide."""
 
     code: RefusalCode
     message: str
 
 
-class Accepted(msgspec.Struct, frozen=True):
+class DecisionAllowed(msgspec.Struct, frozen=True):
     """The decision may be recorded, in the place of `on_behalf_of` if that is given."""
 
     on_behalf_of: str | None = None
@@ -93,59 +94,59 @@ class Accepted(msgspec.Struct, frozen=True):
 class Repeated(msgspec.Struct, frozen=True):
     """The same person has decided the same before; nothing is to be recorded."""
 
-    earlier: Decision
+    earlier: RecordedDecision
 
 
-Verdict: TypeAlias = Accepted | Repeated | Refusal
+Verdict: TypeAlias = DecisionAllowed | Repeated | DecisionRefused
 
 
-def may_decide(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> Refusal | None:
+def may_decide(rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision]) -> DecisionRefused | None:
     """Return why a person may not decide now, or None if they may."""
     place = _place_for(rules, person, decisions)
-    return place if isinstance(place, Refusal) else None
+    return place if isinstance(place, DecisionRefused) else None
 
 
 def check_decision(
-    rules: ApprovalRules, person: Person, decisions: Sequence[Decision], *, approved: bool, comment: str = ""
+    rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision], *, approved: bool, comment: str = ""
 ) -> Verdict:
-    """Return what becomes of a decision: it is accepted, repeats an earlier one, or is refused."""
+    """Return whether a decision is accepted, repeats an earlier one, or is refused."""
     earlier = _decision_by(person, decisions)
     if earlier is not None and earlier.approved == approved:
         return Repeated(earlier)
     place = _place_for(rules, person, decisions)
-    if isinstance(place, Refusal):
+    if isinstance(place, DecisionRefused):
         return place
     if rules.comment_required and not comment.strip():
-        return Refusal("comment_required", "Say why: this decision needs a comment.")
-    return Accepted(None if place == person.user else place)
+        return DecisionRefused("comment_required", "This decision needs a comment that says why.")
+    return DecisionAllowed(None if place == person.user else place)
 
 
 def check_delegation(
-    rules: ApprovalRules, person: Person, decisions: Sequence[Decision], taker: str
-) -> tuple[str, str] | Refusal:
-    """Return the delegate to record when a person lets somebody else decide, whoever's turn it is."""
+    rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision], taker: str
+) -> tuple[str, str] | DecisionRefused:
+    """Return the delegation to record when a person lets another decide for them, also when it is not their turn."""
     places = _free_places(rules, person, decisions)
-    if isinstance(places, Refusal):
+    if isinstance(places, DecisionRefused):
         return places
     if _is_excluded(rules, taker):
         return _refuse_requester()
     if taker == person.user or taker in rules.users or taker in rules.escalated_users:
-        return Refusal("not_allowed", f"{taker} decides in their own place and cannot take another.")
+        return DecisionRefused("not_allowed", f"{taker} is an approver already and cannot act for another one.")
     return places[0], taker
 
 
-def outcome(rules: ApprovalRules, decisions: Sequence[Decision]) -> Outcome:
-    """Return what the decisions, in the order they were given, add up to."""
+def outcome(rules: ApprovalRules, decisions: Sequence[RecordedDecision]) -> Outcome:
+    """Return what the decisions, in the order in which they were given, add up to."""
     left = _known_places(rules)
-    heard: set[str] = set()
+    decided: set[str] = set()
     approvals = rejections = 0
     if _is_out_of_reach(left, rules.need):
         return "rejected"
     for decision in decisions:
         names = _names(decision)
-        if not heard.isdisjoint(names):
+        if not decided.isdisjoint(names):
             continue
-        heard |= names
+        decided |= names
         left = None if left is None else left - names
         approvals += decision.approved
         rejections += not decision.approved
@@ -157,7 +158,7 @@ def outcome(rules: ApprovalRules, decisions: Sequence[Decision]) -> Outcome:
 
 
 def _known_places(rules: ApprovalRules) -> frozenset[str] | None:
-    """Return every place that can ever be taken, or None if that cannot be told."""
+    """Return every place that can ever be taken, or None if that is not known."""
     if _is_sequence(rules):
         names = rules.users
     elif _is_open_to_all(rules) or rules.roles or rules.escalated_roles or rules.escalation_ahead:
@@ -171,36 +172,40 @@ def _is_out_of_reach(left: frozenset[str] | None, missing: int) -> bool:
     return left is not None and len(left) < missing
 
 
-def _place_for(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> str | Refusal:
-    """Return whose place a person would take now."""
+def _place_for(rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision]) -> str | DecisionRefused:
+    """Return the place that a person would take now."""
     places = _free_places(rules, person, decisions)
-    if isinstance(places, Refusal):
+    if isinstance(places, DecisionRefused):
         return places
-    return _place_in_sequence(rules, places, _heard(decisions)) if _is_sequence(rules) else places[0]
+    return _place_in_sequence(rules, places, _names_in(decisions)) if _is_sequence(rules) else places[0]
 
 
-def _free_places(rules: ApprovalRules, person: Person, decisions: Sequence[Decision]) -> list[str] | Refusal:
-    """Return the places that a person may take, at least one: their own, or else those they were given."""
-    user, heard = person.user, _heard(decisions)
-    if user in heard:
-        return Refusal("already_decided", f"{user} has decided, or somebody in their place; that cannot be changed.")
-    places = [user] if _is_asked(rules, person) else _given_places(rules, user)
+def _free_places(
+    rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision]
+) -> list[str] | DecisionRefused:
+    """Return the places that a person may take, at least one: their own, or else those delegated to them."""
+    user, decided = person.user, _names_in(decisions)
+    if user in decided:
+        return DecisionRefused(
+            "already_decided", f"{user}, or a delegate of theirs, has decided; that cannot be changed."
+        )
+    places = [user] if _is_asked(rules, person) else _delegated_places(rules, user)
     if not places:
-        return Refusal("not_allowed", f"{user} is not among those who may decide.")
+        return DecisionRefused("not_allowed", f"{user} is not one of the approvers.")
     open_to = [] if _is_excluded(rules, user) else [name for name in places if not _is_excluded(rules, name)]
     if not open_to:
         return _refuse_requester()
-    free = [name for name in open_to if name not in heard]
-    return free or Refusal("already_decided", f"Somebody has decided in the place of {open_to[0]}.")
+    free = [name for name in open_to if name not in decided]
+    return free or DecisionRefused("already_decided", f"The decision of {open_to[0]} has been made already.")
 
 
-def _place_in_sequence(rules: ApprovalRules, free: Sequence[str], heard: set[str]) -> str | Refusal:
-    turn = next((name for name in rules.users if name not in heard and not _is_excluded(rules, name)), None)
+def _place_in_sequence(rules: ApprovalRules, free: Sequence[str], decided: set[str]) -> str | DecisionRefused:
+    turn = next((name for name in rules.users if name not in decided and not _is_excluded(rules, name)), None)
     if turn is None:
-        return Refusal("not_your_turn", "Everybody in the sequence has decided.")
+        return DecisionRefused("not_your_turn", "All approvers in the sequence have decided.")
     if turn in free or any(name not in rules.users for name in free):
         return turn
-    return Refusal("not_your_turn", f"It is the turn of {turn}; the others decide after that.")
+    return DecisionRefused("not_your_turn", f"It is the turn of {turn}; later approvers decide after them.")
 
 
 def _is_asked(rules: ApprovalRules, person: Person) -> bool:
@@ -212,8 +217,8 @@ def _is_asked(rules: ApprovalRules, person: Person) -> bool:
     )
 
 
-def _given_places(rules: ApprovalRules, user: str) -> list[str]:
-    # The roles of somebody who is not here cannot be seen.
+def _delegated_places(rules: ApprovalRules, user: str) -> list[str]:
+    # The roles of a user who is not the caller are not known.
     believed = bool(rules.roles or rules.escalated_roles)
     givers = dict.fromkeys(giver for giver, taker in rules.delegates if taker == user)
     return [name for name in givers if believed or name in rules.users or name in rules.escalated_users]
@@ -231,18 +236,20 @@ def _is_excluded(rules: ApprovalRules, name: str) -> bool:
     return rules.exclude_requester and name == rules.requester
 
 
-def _refuse_requester() -> Refusal:
-    return Refusal("requester_excluded", "Who asked for this may not decide it, nor may anybody in their place.")
+def _refuse_requester() -> DecisionRefused:
+    return DecisionRefused(
+        "requester_excluded", "The requester may not decide this approval, and neither may their delegates."
+    )
 
 
-def _decision_by(person: Person, decisions: Sequence[Decision]) -> Decision | None:
+def _decision_by(person: Person, decisions: Sequence[RecordedDecision]) -> RecordedDecision | None:
     return next((decision for decision in decisions if decision.by == person.user), None)
 
 
-def _heard(decisions: Sequence[Decision]) -> set[str]:
+def _names_in(decisions: Sequence[RecordedDecision]) -> set[str]:
     return {name for decision in decisions for name in _names(decision)}
 
 
-def _names(decision: Decision) -> frozenset[str]:
-    """Return who has no more say after a decision: who gave it, and whose place it took."""
+def _names(decision: RecordedDecision) -> frozenset[str]:
+    """Return who cannot decide any more after a decision: its author, and the owner of the place."""
     return frozenset({decision.by, decision.on_behalf_of or decision.by})

@@ -1,8 +1,8 @@
-"""Conditions by which executions are found: a path, an operator and a value, as in `input.total>=12`.
+"""Conditions that filter executions: a path, an operator and a value, as in `input.total>=12`.
 
 A path begins with `input`, `output`, `vars`, `trigger` or `nodes.<id>` and leads through members of objects and, by
-their numbers, elements of arrays. Numbers are compared by value and texts by their characters. What is of another kind
-is neither the same nor before or behind, and what a path does not lead to fulfils nothing but `!=`.
+their numbers, elements of arrays. Numbers are compared by value and texts by their characters. Values of different
+kinds are neither equal nor ordered, and a path that leads to nothing fulfils only `!=`.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
 import msgspec
 
-from layover.core.errors import LayoverError
 from layover.core.input_index import MOST_BYTES, UNREADABLE, Unbounded, fault_of, read_document
+from layover.errors import LayoverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 Operator = Literal[
-    "=",  # the same; of an object or an array: it contains what is wanted
-    "!=",  # not so, or not there
+    "=",  # equal; an object or an array contains the wanted value
+    "!=",  # not equal, or not there
     ">=",
     "<=",
     ">",
     "<",
-    "~",  # a text contains a text, or an array has an element that is, or contains, what is wanted
+    "~",  # a text contains a text; an array has an element that equals or contains the value
 ]
 ROOTS = ("input", "output", "vars", "trigger", "nodes")
 
@@ -45,79 +45,79 @@ _ABSENT = object()
 
 
 class InvalidCondition(LayoverError):  # noqa: N818 - it says what the condition is
-    """A text that is no condition."""
+    """A text that is not a valid condition."""
 
     code = "invalid_filter"
 
 
-class Condition(msgspec.Struct, frozen=True, kw_only=True):
-    """What has to be found at a path; its first name says where to begin."""
+class PathCondition(msgspec.Struct, frozen=True, kw_only=True):
+    """A value that has to be found at a path; the first name says in which document."""
 
     path: tuple[str, ...]
     op: Operator
     value: object
 
 
-def parse_condition(text: str) -> Condition:
-    """Return the condition that a text stands for; its value is JSON if it can be read as such, and a text if not."""
+def parse_condition(text: str) -> PathCondition:
+    """Parse a condition; its value is JSON if it can be read as such, and a text if not."""
     shown = text if len(text) <= _MOST_SHOWN else f"{text[:_MOST_SHOWN]}…"
     found = _CONDITION.fullmatch(text) if len(text) <= MOST_BYTES else None
     if found is None:
         if len(text) > MOST_BYTES:
             raise InvalidCondition(f"`{shown}` is too long: a condition has at most {MOST_BYTES:,} characters.")
-        raise InvalidCondition(f"`{shown}` is no condition: it is written like {_EXAMPLE}.")
+        raise InvalidCondition(f"`{shown}` is not a condition: write it like {_EXAMPLE}.")
     path, op, literal = found.groups()
     if op == "=" and literal.startswith("="):
         raise InvalidCondition(f"`{shown}`: one `=` is enough; a text that begins with one is written in quotes.")
     steps = tuple(_name_of(step) for step in _STEPS.findall(path))
     if not all(steps):
-        raise InvalidCondition(f"`{shown}`: there is a name missing in its path. It is written like {_EXAMPLE}.")
+        raise InvalidCondition(f"`{shown}`: a name is missing in its path. Write it like {_EXAMPLE}.")
     if steps[0] not in ROOTS:
         raise InvalidCondition(f"`{shown}`: a path begins with one of {', '.join(ROOTS)}, and not with `{steps[0]}`.")
     if steps[0] == "nodes" and len(steps) == 1:
-        raise InvalidCondition(f"`{shown}`: behind `nodes` comes the id of a node, as in `nodes.review.approved=true`.")
-    return Condition(path=steps, op=cast("Operator", op), value=_value_of(literal.strip(), shown))
+        raise InvalidCondition(f"`{shown}`: after `nodes` comes the id of a node, as in `nodes.review.approved=true`.")
+    return PathCondition(path=steps, op=cast("Operator", op), value=_value_of(literal.strip(), shown))
 
 
-def holds(condition: Condition, document: object) -> bool:
+def holds(condition: PathCondition, document: object) -> bool:
     """Return whether a document fulfils a condition."""
     found = _at(document, condition.path)
     if condition.op == "!=":
-        return found is _ABSENT or not contained(found, condition.value)
+        return found is _ABSENT or not contains_value(found, condition.value)
     return found is not _ABSENT and _compare(found, condition.op, condition.value)
 
 
-def contained(data: object, wanted: object) -> bool:
-    """Return whether data contains what is wanted: every member of an object, every element of an array, or the same.
+def contains_value(data: object, wanted: object) -> bool:
+    """Return whether data contains a wanted value: every member of an object, every element of an array, or an equal.
 
-    The elements of an array may come in any order, and one may be what several are wanted to be.
+    The order of array elements does not matter, and one element may match several wanted ones.
     """
     if isinstance(wanted, dict):
         return isinstance(data, Mapping) and all(
-            name in data and contained(data[name], part) for name, part in wanted.items()
+            name in data and contains_value(data[name], part) for name, part in wanted.items()
         )
     if isinstance(wanted, list):
-        return isinstance(data, list) and all(any(contained(one, part) for one in data) for part in wanted)
+        return isinstance(data, list) and all(any(contains_value(one, part) for one in data) for part in wanted)
     return is_same(data, wanted)
 
 
 def is_same(one: object, other: object) -> bool:
-    """Return whether two values that hold no others are the same; numbers are by value."""
+    """Return whether two scalars are equal; numbers by value."""
     if isinstance(one, float):
         one = _exact(one)
     return one == other and isinstance(one, bool) == isinstance(other, bool)
 
 
-def as_containment(conditions: Iterable[Condition]) -> tuple[dict[str, object], tuple[Condition, ...]]:
-    """Return what an input has to contain to fulfil conditions, and those of them that cannot be told so.
+def as_containment(conditions: Iterable[PathCondition]) -> tuple[dict[str, object], tuple[PathCondition, ...]]:
+    """Return what an input has to contain to fulfil conditions, and those that containment cannot express.
 
-    An index finds what contains something, and nothing else.
+    An index can only find documents by containment.
     """
     document: dict[str, object] = {}
-    others: list[Condition] = []
+    others: list[PathCondition] = []
     for condition in conditions:
         wanted = _wanted_of_input(condition)
-        both = _together(document, wanted) if wanted else None
+        both = _combine(document, wanted) if wanted else None
         if both is None:
             others.append(condition)
         else:
@@ -125,8 +125,8 @@ def as_containment(conditions: Iterable[Condition]) -> tuple[dict[str, object], 
     return document, tuple(others)
 
 
-def _wanted_of_input(condition: Condition) -> dict[str, object] | None:
-    """Return what an input contains exactly if it fulfils a condition."""
+def _wanted_of_input(condition: PathCondition) -> dict[str, object] | None:
+    """Return the object that an input contains if and only if it fulfils a condition."""
     root, *path = condition.path
     if condition.op != "=" or root != "input" or any(_ELEMENT.fullmatch(step) for step in path):
         return None
@@ -136,15 +136,15 @@ def _wanted_of_input(condition: Condition) -> dict[str, object] | None:
     return wanted if isinstance(wanted, dict) else None
 
 
-def _together(one: dict[str, object], other: dict[str, object]) -> dict[str, object] | None:
-    """Return what contains both; None if that cannot be told in one document."""
+def _combine(one: dict[str, object], other: dict[str, object]) -> dict[str, object] | None:
+    """Return an object that contains both; None if one document cannot express that."""
     both = dict(one)
     for name, value in other.items():
         found = both.get(name, _ABSENT)
         if found is _ABSENT:
             both[name] = value
         elif isinstance(found, dict) and isinstance(value, dict):
-            inner = _together(found, value)
+            inner = _combine(found, value)
             if inner is None:
                 return None
             both[name] = inner
@@ -160,7 +160,7 @@ def _name_of(step: str) -> str:
     try:
         return msgspec.json.decode(step.encode(), type=str)
     except (msgspec.MsgspecError, UnicodeError):
-        raise InvalidCondition(f"The name {step} in a path is no text in JSON.") from None
+        raise InvalidCondition(f"The name {step} in a path is not a valid JSON string.") from None
 
 
 def _value_of(literal: str, shown: str) -> object:
@@ -173,15 +173,15 @@ def _value_of(literal: str, shown: str) -> object:
         except UNREADABLE:
             value, text = literal, msgspec.json.encode(literal)
     except UnicodeEncodeError:
-        raise InvalidCondition(f"{shown!a} is no condition: it has half a character.") from None
+        raise InvalidCondition(f"{shown!a} is not a condition: it has half a character (a lone surrogate).") from None
     fault = fault_of(b'{"":%b}' % text)
     if fault is not None:
-        raise InvalidCondition(f"`{shown}` cannot be looked for: {fault}.")
+        raise InvalidCondition(f"`{shown}` cannot be searched for: {fault}.")
     return value
 
 
 def _at(document: object, path: tuple[str, ...]) -> object:
-    """Return what a path leads to."""
+    """Return the value at a path."""
     found = document
     for step in path:
         if isinstance(found, Mapping):
@@ -196,11 +196,11 @@ def _at(document: object, path: tuple[str, ...]) -> object:
 def _compare(found: object, op: Operator, value: object) -> bool:
     match op:
         case "=":
-            return contained(found, value)
+            return contains_value(found, value)
         case "~":
             if isinstance(found, str):
                 return isinstance(value, str) and value in found
-            return isinstance(found, list) and any(contained(one, value) for one in found)
+            return isinstance(found, list) and any(contains_value(one, value) for one in found)
         case _:
             is_ordered = _ORDERS[op]
             if isinstance(found, str):
@@ -216,5 +216,5 @@ def _number(value: object) -> _Number | None:
 
 
 def _exact(number: float) -> Decimal | None:
-    """Return a number as it is written; one that is not finite is none."""
+    """Return a number exactly as it is written; None if it is not finite."""
     return Decimal(repr(number)) if isfinite(number) else None

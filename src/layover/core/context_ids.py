@@ -1,15 +1,15 @@
-"""Context ids: where a node stands in an execution, written as one short text.
+"""Context ids: the position of a node in an execution, as one short text.
 
     review                      a node of the workflow itself
     review:orders.1:lines.3     in iteration 3 of `lines`, which runs in iteration 1 of `orders`
     settled:checks.payment      in the branch `payment` of `checks`
-    charge:checks.payment/size  what the function of that node recorded under the key `size`
+    charge:checks.payment/size  the value that the function of that node recorded under `size`
 
 Node, container and branch ids are definition ids, indexes count from 0, and the outermost scope comes first. A branch
 id starts with a letter and an index is a plain number, so the two cannot be taken for each other; neither can hold a
-`:`, a `.` or a `/`. The key of a journal is any text of the author's: whatever URLs give a meaning to is escaped with
-`%`. So every place has exactly one id and every id names exactly one place: what `format_context_id` accepts,
-`parse_context_id` gives back, and a text that is not in this one form (`a:b.01`, `a/%41`) is no context id at all.
+`:`, a `.` or a `/`. The key of a journal is any text of the author's: characters with a meaning in URLs are escaped
+with `%`. So every position has exactly one id and every id names exactly one position: `parse_context_id` gives back
+what `format_context_id` accepted, and a text that is not in this one form (`a:b.01`, `a/%41`) is not a context id.
 
 The engine addresses nodes all the time, from ids that a definition's check has already read. It keeps the path of each
 open scope as text and appends to it: `within`, `context_id` and `journal_id` build the same texts without validation.
@@ -23,7 +23,7 @@ from urllib.parse import quote, unquote
 
 import msgspec
 
-from layover.core.errors import LayoverError
+from layover.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,13 +37,13 @@ _ADDRESS = re.compile(rf"{_ID}(?::{_ID}\.(?:{_INDEX}|{_ID})){{0,{MAX_DEPTH}}}+")
 _LONGEST_SHOWN = 80
 
 
-class MalformedContextId(LayoverError):  # noqa: N818 - it says what the text is
-    """A text that is no context id, or parts that make none."""
+class MalformedContextId(InvalidInput):
+    """A text that is not a context id, or parts that make none."""
 
     code = "malformed_context_id"
 
 
-class Scope(msgspec.Struct, frozen=True):
+class ScopeStep(msgspec.Struct, frozen=True):
     """One iteration of a loop, or one branch of a parallel; the key is its index, or the id of a fixed branch."""
 
     container: str
@@ -54,22 +54,22 @@ class ContextId(msgspec.Struct, frozen=True):
     """A node in its scopes, outermost first; with a key, an entry of that node's journal."""
 
     node: str
-    scopes: tuple[Scope, ...] = ()
+    scopes: tuple[ScopeStep, ...] = ()
     key: str | None = None
 
 
 def format_context_id(place: ContextId) -> str:
-    """Return the one text for a place; MalformedContextId if its parts could not be read back."""
+    """Return the one text for a position; MalformedContextId if its parts could not be read back."""
     address = context_id(scope_path(place.scopes), place.node)
     text = address if place.key is None else f"{address}/{_escaped(place.key)}"
-    # A separator inside an id, or a number as text, would give the address of another place.
+    # A separator inside an id, or a number as text, would give the address of another position.
     if len(text) > MAX_LENGTH or not _is_address(address) or _place(address, place.key) != place:
         raise _malformed(place)
     return text
 
 
 def parse_context_id(text: str) -> ContextId:
-    """Return the place that a text names; MalformedContextId if it is not exactly what `format_context_id` writes."""
+    """Return the position that a text names; MalformedContextId if `format_context_id` would not write it like this."""
     if len(text) > MAX_LENGTH:
         raise _malformed(text)
     address, slash, escaped = text.partition("/")
@@ -78,7 +78,7 @@ def parse_context_id(text: str) -> ContextId:
     return _place(address, _unescaped(escaped, text) if slash else None)
 
 
-def scope_path(scopes: Iterable[Scope]) -> str:
+def scope_path(scopes: Iterable[ScopeStep]) -> str:
     """Return the scopes alone, as in `orders.1:lines.3`; the workflow itself is the empty path."""
     return ":".join(f"{scope.container}.{scope.key}" for scope in scopes)
 
@@ -94,7 +94,7 @@ def context_id(path: str, node: str) -> str:
 
 
 def journal_id(context: str, key: str) -> str:
-    """Return the context id of what a node records under a key; MalformedContextId for a key that cannot be written."""
+    """Return the context id of a journal entry of a node; MalformedContextId for a key that cannot be written."""
     text = f"{context}/{_escaped(key)}"
     if len(text) > MAX_LENGTH:
         raise _malformed(text)
@@ -110,13 +110,13 @@ def _place(address: str, key: str | None) -> ContextId:
     return ContextId(node, tuple(map(_scope, scopes)), key)
 
 
-def _scope(text: str) -> Scope:
+def _scope(text: str) -> ScopeStep:
     container, _, key = text.partition(".")
-    return Scope(container, int(key) if key.isdecimal() else key)
+    return ScopeStep(container, int(key) if key.isdecimal() else key)
 
 
 def _escaped(key: str) -> str:
-    # `quote` keeps letters, digits and `_.-~`. Half of a surrogate pair is no character, and no store takes it.
+    # `quote` keeps letters, digits and `_.-~`. Half of a surrogate pair is not a character, and no store takes it.
     try:
         escaped = quote(key, safe="", errors="strict")
     except UnicodeEncodeError as error:
@@ -141,6 +141,6 @@ def _malformed(subject: object) -> MalformedContextId:
     if len(shown) > _LONGEST_SHOWN:
         shown = f"{shown[:_LONGEST_SHOWN]}…"
     return MalformedContextId(
-        f"{shown} is no context id: one is written like `review`, `review:orders.1:lines.3` or "
+        f"{shown} is not a context id: write it like `review`, `review:orders.1:lines.3` or "
         f"`charge:checks.payment/size`, with at most {MAX_DEPTH} scopes and {MAX_LENGTH} characters."
     )

@@ -1,4 +1,4 @@
-"""Ids that follow from what they are the ids of: the same step decided again, or delivered again, gives the same id."""
+"""Ids derived from what they identify: the same step decided or delivered again gives the same id."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ def uuid8(seed: str) -> str:
     return f"{digits[:8]}-{digits[8:12]}-8{digits[13:16]}-{variant}{digits[17:20]}-{digits[20:32]}"
 
 
-def child_id(parent: str, context_id: str, attempt: int, life: int = 0) -> str:
-    """Return the id of the execution that an attempt of a workflow node starts; neither part after a `/` has one.
+def trigger_id(workflow: str, name: str) -> str:
+    """Return the id of a trigger. It follows from its names: registered again, it is the same trigger."""
+    return uuid8(f"trigger/{workflow}/{name}")
 
-    A parent whose id was chosen may have had another life, of which a child is left: `life` tells them apart.
+
+def child_id(parent: str, context_id: str, attempt: int, life: int = 0) -> str:
+    """Return the id of the execution that an attempt of a workflow node starts.
+
+    A parent whose id was chosen by its caller may have existed before and left a child: `life` keeps them apart.
     """
     return uuid8(f"{parent}/{context_id}/{attempt}/{life}" if life else f"{parent}/{context_id}/{attempt}")
 
 
 def may_live_again(execution_id: str) -> bool:
-    """Return whether another execution can have the same id once this one is gone: all but those made of time can."""
+    """Return whether another execution can get the same id once this one is gone: all but those made of time can."""
     return execution_id[14:15] not in ("7", "")

@@ -1,8 +1,8 @@
-"""JSON documents that executions are found by: what one began with, and what somebody looks for.
+"""The JSON documents in the input index: the inputs of executions, and the searched values.
 
-Every store keeps the same ones, so that a list is the same wherever it is read: a document that one of them could not
-keep (PostgreSQL has no text with U+0000, and no number without bounds) is kept by none. Numbers are read as they are
-written, so that they are compared by value and not by what is left of them in binary.
+Every store indexes the same ones, so that a list is the same from each of them: a document that one of them could not
+store (PostgreSQL has no text with U+0000, and no number without bounds) is indexed by none. Numbers are read exactly as
+they are written, so that they are compared by value and without the rounding of floats.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from decimal import Decimal, InvalidOperation
 
 import msgspec
 
-MOST_BYTES = 8_192  # an index has an entry for each value in a document: beyond this they cost more than they find
+MOST_BYTES = 8_192  # an index has an entry for each value: larger documents cost more than they find
 MOST_DEPTH = 32  # levels of objects and arrays
 _MOST_EXPONENT = 400  # more than a float can have
 
@@ -21,14 +21,14 @@ _NUL = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 
 
 class Unbounded(ArithmeticError):  # noqa: N818 - it says what the number is
-    """A number with an exponent that not every database has."""
+    """A number with an exponent that not every database supports."""
 
 
 UNREADABLE = (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, Unbounded)
 
 
 def document_of(value: object) -> bytes | None:
-    """Return the document that an execution which began with this value is found by, if it is one that is kept."""
+    """Return the document by which an execution with this input is found, or None if it is not indexed."""
     if not isinstance(value, dict) or not value:
         return None
     document = msgspec.json.encode(value)
@@ -36,17 +36,17 @@ def document_of(value: object) -> bytes | None:
 
 
 def fault_of(document: bytes) -> str | None:
-    """Return why a document is not kept, and cannot be looked for."""
+    """Return why a document is not indexed and cannot be searched for, or None."""
     if len(document) > MOST_BYTES:
-        return f"it has {len(document):,} bytes, and at most {MOST_BYTES:,} can be looked for"
+        return f"it has {len(document):,} bytes, and at most {MOST_BYTES:,} can be searched for"
     try:
         value = read_document(document)
     except Unbounded as error:
         return str(error)
     except UNREADABLE as error:
-        return f"it is no JSON: {error}"
+        return f"it is not valid JSON: {error}"
     if not isinstance(value, dict) or not value:
-        return "it is no object with members"
+        return "it is not an object with members"
     if _is_too_deep(value, document):
         return f"it nests deeper than {MOST_DEPTH} levels"
     if b"\\u0000" in document and _NUL.search(document) is not None:  # after a backslash it is six other characters
@@ -60,7 +60,7 @@ def _exact(text: str) -> Decimal:
     except InvalidOperation:
         number = None
     if number is None or abs(number.adjusted()) > _MOST_EXPONENT:
-        raise Unbounded(f"the number {text[:40]} is beyond what can be looked for")
+        raise Unbounded(f"the number {text[:40]} is too large or too precise to be searched for")
     return number
 
 

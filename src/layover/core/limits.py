@@ -1,7 +1,7 @@
 """The limits that an execution has to pass before it starts, by their names.
 
-A workflow has one for all its executions, or one for each key. What a key is made of exists before the execution does:
-its input, and what triggered it.
+A workflow has one limit for all its executions, or one for each key. A key is made of values that exist before the
+execution does: its input, and its trigger.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from layover.core.expressions import Meter, Moment
+from layover.core.expressions import ExpressionTime, Meter
 from layover.core.expressions.template import text_of
 from layover.core.signal_texts import is_writable
 
@@ -21,14 +21,14 @@ _LONGEST: Final = 255
 
 
 class LimitNames(NamedTuple):
-    """Under which names an execution is counted; None where the workflow sets no limit."""
+    """The names under which an execution is counted; None where the workflow sets no limit."""
 
     concurrency: str | None
     rate: str | None
 
 
 def limit_names(plan: Plan, given: object, trigger: object = None, now: int = 0) -> LimitNames:
-    """Return the names of the limits of an execution; ExpressionError if a key cannot be worked out."""
+    """Return the names of the limits of an execution; ExpressionError if a key cannot be evaluated."""
     workflow, names = plan.definition.name, {"input": given, "trigger": trigger}
     keys = (plan.concurrency_key, plan.rate_key)
     return LimitNames(*(_name(workflow, key, names, now) if key is not None else None for key in keys))
@@ -36,12 +36,12 @@ def limit_names(plan: Plan, given: object, trigger: object = None, now: int = 0)
 
 def _name(workflow: str, key: Renderer, names: dict[str, object], now: int) -> str:
     meter = Meter()
-    text = text_of(key.render(names, Moment(now), meter), meter)
+    text = text_of(key.render(names, ExpressionTime(now), meter), meter)
     return _bounded(f"{workflow}/{text}") if text else workflow
 
 
 def _bounded(name: str) -> str:
-    """Return a name, or what begins like it and is as unlike any other, if it cannot be a key of a table."""
+    """Return a name that can be a key of a table: the name itself, or its beginning with a digest."""
     if len(name) <= _LONGEST and is_writable(name):
         return name
     digest = hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()

@@ -1,17 +1,17 @@
-"""Values in events: plain JSON, and inside it, at any depth, references to what stands elsewhere.
+"""Values in events: plain JSON, and inside it, at any depth, references to data elsewhere.
 
     {"total": 12}                                      plain data
     {"$external_ref": {"size": …, "hash": …}}          a large part: in the blob store, by the hash of its bytes
     {"$asset_ref": {"uri": …, "media_type": …, …}}     a file, which stays where it is
-    {"$secret": "NAME"}  {"$token": "…"}               what is put in only when a call is made
+    {"$secret": "NAME"}  {"$token": "…"}               replaced only when a call is made
 
 An object with one of these four keys has power: a secret would be resolved, a file fetched. So data from outside must
-not hold one. `plain` is the gate: what comes through it is exactly what replay will read (tuples come out as lists,
-moments as texts, and nothing that the caller changes later reaches the log), it is neither too large nor too deep, it
-has no NaN and no infinity, and its only references are those that a program put there as an `ExternalRef` or an
-`AssetRef`. Nesting is bounded far below where the codec gives up: how deep it can read depends on how deep its caller
-stands, and what could be written once has to be readable everywhere. Expressions cannot make an object with a reserved
-key either. A call whose result does not pass fails for good: another attempt would only repeat what it did.
+not hold one. `plain` is the gate: its result is exactly what replay will read (tuples become lists, moments become
+texts, and later changes by the caller do not reach the log), it is neither too large nor too deep, it has no NaN and no
+infinity, and its only references are those that a program put there as an `ExternalRef` or an `AssetRef`. Nesting is
+bounded far below where the codec gives up: how deep the codec can read depends on the depth of its caller's stack, and
+a value that was written once has to be readable everywhere. Expressions cannot make an object with a reserved key
+either. A call whose result does not pass fails for good: another attempt would only repeat its effect.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, NoReturn, final
 
 import msgspec
 
-from layover.core.errors import LayoverError
+from layover.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,44 +33,44 @@ _NESTING = (dict, list)
 RESERVED: Final = frozenset({"$external_ref", "$asset_ref", "$secret", "$token"})
 
 
-class PayloadTooLarge(LayoverError):  # noqa: N818 - it says what the payload is
-    """A value that is too large to stand in an event."""
+class PayloadTooLarge(InvalidInput):
+    """A value that is too large for an event."""
 
     code = "payload_too_large"
     retryable = False
 
     def __init__(self, size: int) -> None:
-        super().__init__(f"A value of {size:,} bytes is too large: at most {MAX_INLINE:,} stand in an event.")
+        super().__init__(f"A value of {size:,} bytes is too large: an event holds at most {MAX_INLINE:,}.")
         self.size = size
         self.limit = MAX_INLINE
 
 
-class PayloadNotJson(LayoverError):  # noqa: N818 - it says what the payload is
-    """A value that cannot be kept as JSON."""
+class PayloadNotJson(InvalidInput):
+    """A value that cannot be stored as JSON."""
 
     code = "payload_not_json"
     retryable = False
 
 
-class PayloadReserved(LayoverError):  # noqa: N818 - it says what the payload is
-    """A value with a key that means something to the engine."""
+class PayloadReserved(InvalidInput):
+    """A value with a key that is reserved for the engine."""
 
     code = "payload_reserved"
     retryable = False
 
     def __init__(self, key: str) -> None:
-        super().__init__(f"The key `{key}` is reserved: an object with it cannot come from outside.")
+        super().__init__(f"The key `{key}` is reserved for the engine: rename it.")
         self.key = key
 
 
 class Reference:
-    """What stands in a value for something elsewhere; not a struct, so that the codec asks about each one it meets."""
+    """A stand-in for data elsewhere; not a struct, so that the codec calls our hook for each one."""
 
     __slots__: tuple[str, ...] = ()
     key: ClassVar[str]
 
     def as_value(self) -> dict[str, object]:
-        """Return how it is written."""
+        """Return the reference as the JSON object that is stored."""
         return {self.key: {name: getattr(self, name) for name in self.__slots__}}
 
     def _fill(self, **fields: object) -> None:
@@ -78,7 +78,7 @@ class Reference:
             object.__setattr__(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"A reference is not changed: {name}.")
+        raise AttributeError(f"A reference is immutable: {name} cannot be set.")
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and other.as_value() == self.as_value()
@@ -94,7 +94,7 @@ class Reference:
 class ExternalRef(Reference):
     """A value in the blob store: the size of its JSON in bytes, and the SHA-256 of it in hexadecimal."""
 
-    __slots__ = ("size", "hash")  # noqa: RUF023 - in the order in which they are written
+    __slots__ = ("size", "hash")  # noqa: RUF023 - in the order of their JSON
     key = "$external_ref"
     size: int
     hash: str
@@ -105,9 +105,9 @@ class ExternalRef(Reference):
 
 @final
 class AssetRef(Reference):
-    """A file that stays where it is: where that is, what it is, and how to tell that it is still the same."""
+    """A file that stays where it is: its address, its type, and how to recognise that it is unchanged."""
 
-    __slots__ = ("uri", "media_type", "size", "hash", "name")  # noqa: RUF023 - in the order in which they are written
+    __slots__ = ("uri", "media_type", "size", "hash", "name")  # noqa: RUF023 - in the order of their JSON
     key = "$asset_ref"
     uri: str
     media_type: str
@@ -120,7 +120,7 @@ class AssetRef(Reference):
 
 
 def reference_of(value: object) -> ExternalRef | AssetRef | None:
-    """Return the reference that a value is written as, or None if it is something else."""
+    """Return the reference that a JSON value stands for, or None if it is not one."""
     if not isinstance(value, dict) or len(value) != 1:
         return None
     for kind in (ExternalRef, AssetRef):
@@ -131,24 +131,24 @@ def reference_of(value: object) -> ExternalRef | AssetRef | None:
     return None
 
 
-def own(value: object) -> object:
-    """Return a plain value that its holder may do with what they like: what the log has stays as it is."""
+def copy_plain(value: object) -> object:
+    """Return a copy of a plain value that its holder may change: the log keeps the original."""
     if isinstance(value, dict):
-        return {key: own(part) if type(part) in _NESTING else part for key, part in value.items()}
+        return {key: copy_plain(part) if type(part) in _NESTING else part for key, part in value.items()}
     if isinstance(value, list):
-        return [own(part) if type(part) in _NESTING else part for part in value]
+        return [copy_plain(part) if type(part) in _NESTING else part for part in value]
     return value
 
 
 def plain(value: object) -> object:
-    """Return a value from a program or from outside as it may stand in an event, or raise why it may not."""
+    """Return a value from a program or from outside as plain JSON for an event, or raise why it cannot be one."""
     try:
         encoded = _encode(value)
         size = len(encoded)
         if size > MAX_INLINE:
             raise PayloadTooLarge(size)
         check_finite(value, encoded)
-        # Most values have no such text, and are too short to be deep: they need no closer look.
+        # Most values have no such text, and are too short to be deep: they need no closer check.
         decoded = _with_references(value) if b'"$' in encoded else _decode(encoded)
     except _NO_JSON as error:
         raise PayloadNotJson(f"The value cannot be written as JSON: {error}.") from error
@@ -171,12 +171,12 @@ def check_finite(value: object, encoded: bytes) -> None:
         path, number = found
         where = f"`{path.removeprefix('.')}` is" if path else "The value is"
         raise PayloadNotJson(
-            f"{where} {number}: JSON has no NaN and no infinity. Leave it out, or give text."
+            f"{where} {number}: JSON has no NaN and no infinity. Leave it out, or pass it as text."
         ) from error
 
 
 def _not_finite(value: object, path: str) -> tuple[str, float] | None:
-    """Return the first number in some data that JSON does not have, and the path to it."""
+    """Return the first number in some data that JSON cannot express, and the path to it."""
     if isinstance(value, float):
         return None if math.isfinite(value) else (path, value)
     parts: Iterable[tuple[str, object]] = ()
@@ -220,7 +220,7 @@ def _reserved(value: object) -> Iterator[tuple[object, str]]:
 def _write_reference(part: object) -> object:
     if isinstance(part, Reference):
         return part.as_value()
-    raise TypeError(f"{type(part).__name__} is no JSON")
+    raise TypeError(f"{type(part).__name__} is not a JSON type")
 
 
 def _is_too_deep(value: object, encoded: bytes) -> bool:
@@ -246,3 +246,8 @@ _NO_JSON = (TypeError, ValueError, OverflowError, RecursionError, msgspec.Msgspe
 _encode = msgspec.json.Encoder(enc_hook=_write_reference).encode
 _decode = msgspec.json.Decoder().decode
 _strict = json.JSONEncoder(allow_nan=False, check_circular=False).encode
+
+
+def is_same_json(one: object, other: object) -> bool:
+    """Return whether two values are the same JSON; to Python, true is 1."""
+    return msgspec.json.encode(one, order="sorted") == msgspec.json.encode(other, order="sorted")

@@ -1,6 +1,6 @@
 """The plan: a checked definition made ready to run.
 
-Everything the engine asks while an execution moves is answered here by a look-up: which nodes a port leads to, how
+Everything that the engine needs while an execution moves is a lookup here: which nodes a port leads to, how
 many edges a node waits for, what an expression or a template gives. A plan is immutable, holds no state of any
 execution, and is shared by all of them.
 """
@@ -15,9 +15,17 @@ import msgspec
 
 from layover.core.definitions.canonical import content_hash
 from layover.core.definitions.check import Checked, check
-from layover.core.definitions.expression_fields import slots
-from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
-from layover.core.definitions.model import Concurrency, Definition, Graph, Node, Part, Rate
+from layover.core.definitions.expression_fields import expression_fields
+from layover.core.definitions.limits import DEFAULT_LIMITS, DefinitionLimits
+from layover.core.definitions.model import (
+    ConcurrencyDefinition,
+    Definition,
+    DefinitionPart,
+    GraphDefinition,
+    Node,
+    RateDefinition,
+    TriggerDefinition,
+)
 from layover.core.definitions.node_types import (
     AskingNode,
     Callback,
@@ -29,9 +37,10 @@ from layover.core.definitions.node_types import (
     WorkingNode,
     nested,
 )
+from layover.core.definitions.secret_use import SecretPosition, secret_positions
 from layover.core.definitions.topology import topology
 from layover.core.expressions import Program, compile_expression
-from layover.core.rendering import Renderer, fill
+from layover.core.rendering import Renderer, prepare
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -43,9 +52,9 @@ if TYPE_CHECKING:
 Ports: TypeAlias = "Mapping[str, tuple[int, ...]]"
 Role: TypeAlias = Literal[
     "container",  # it opens scopes
-    "call",  # something is called, and what it returns is the result
-    "callback",  # something is called, and replies to a point
-    "awaited",  # something is started, and reports to a point
+    "call",  # a function is called, and its return value is the result
+    "callback",  # a function is called, and the callback goes to a point
+    "awaited",  # a child is started, and reports to a point
     "detached",  # an execution is started and left alone
     "wait",  # it waits at a point
     "inline",  # the engine decides it at once
@@ -55,7 +64,8 @@ Role: TypeAlias = Literal[
 class PlannedNode(msgspec.Struct, frozen=True, eq=False):
     """One node with its wiring and its compiled fields, by their paths (`if`, `cases.0.if`, `input`).
 
-    `edges` are what leaves by its `ports`, one by one; `sources` are the nodes that lead to it.
+    `edges` are the edges that leave by its `ports`, one by one; `sources` are the nodes that lead to it. `secrets` are
+    the positions in the input of its call at which the definition has a secret.
     """
 
     node: Node
@@ -67,12 +77,13 @@ class PlannedNode(msgspec.Struct, frozen=True, eq=False):
     incoming: int
     sources: tuple[int, ...]
     expressions: Mapping[str, Program]
-    fillings: Mapping[str, Renderer]
+    renderers: Mapping[str, Renderer]
     bodies: Mapping[str, PlannedGraph]
+    secrets: tuple[SecretPosition, ...] = ()
 
     @property
     def calls(self) -> str:
-        """The node type whose function is called: a callback names another than its own."""
+        """The node type whose function is called: a callback names another than itself."""
         return self.node.call or "" if isinstance(self.node, Callback) else self.node.type
 
     def targets(self, port: str) -> tuple[int, ...]:
@@ -99,6 +110,14 @@ class PlannedGraph(msgspec.Struct, frozen=True, eq=False):
         return self.by_id[name]
 
 
+class PlannedTrigger(msgspec.Struct, frozen=True, eq=False):
+    """A trigger with its compiled fields, by their paths (`filter`, `input`, `tags.0`, `deliver.key`)."""
+
+    trigger: TriggerDefinition
+    expressions: Mapping[str, Program]
+    renderers: Mapping[str, Renderer]
+
+
 class Plan(msgspec.Struct, frozen=True, eq=False):
     """A workflow ready to run; equal hashes mean equal plans."""
 
@@ -107,14 +126,16 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     graph: PlannedGraph
     concurrency_key: Renderer | None = None
     rate_key: Renderer | None = None
+    lookback: int = 0  # the longest of its waits
+    triggers: Mapping[str, PlannedTrigger] = MappingProxyType({})
 
 
 def planned_at(plan: Plan, place: ContextId) -> PlannedNode | None:
-    """Return the node that a place names, if the plan has it."""
+    """Return the node at a position, if the plan has it."""
     graph = plan.graph
     for scope in place.scopes:
         container = graph.by_id.get(scope.container)
-        # One body serves all rounds, which are numbered; branches of their own have names.
+        # One body serves all rounds, which are numbered; the branches of a parallel have names.
         key = "" if isinstance(scope.key, int) else scope.key
         if container is None or key not in container.bodies:
             return None
@@ -127,31 +148,50 @@ def load(
     *,
     syntax: Syntax = "auto",
     functions: Collection[str] | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: DefinitionLimits = DEFAULT_LIMITS,
     stored: bool = False,
 ) -> Plan:
-    """Read, check and compile a definition; InvalidDefinition tells all that is wrong with it."""
+    """Read, check and compile a definition; InvalidDefinition lists all its problems."""
     return compile_plan(check(source, syntax=syntax, functions=functions, limits=limits, stored=stored))
 
 
 def compile_plan(checked: Checked) -> Plan:
-    """Compile what has been checked; InvalidDefinition if errors were found."""
+    """Compile a checked definition; InvalidDefinition if it has errors."""
     definition, texts = checked.definition, checked.texts
     settings = definition.settings
+    graph = _compile_graph(definition.graph, texts)
     return Plan(
         definition=definition,
         hash=content_hash(definition),
-        graph=_compile_graph(definition.graph, texts),
+        graph=graph,
+        lookback=_longest_lookback(graph),
         concurrency_key=_compile_key(settings.concurrency, texts),
         rate_key=_compile_key(settings.rate, texts),
+        triggers=MappingProxyType({one.name: _compile_trigger(one, texts) for one in definition.triggers}),
     )
 
 
-def _compile_key(limit: Concurrency | Rate | None, texts: ParsedExpressions) -> Renderer | None:
+def _longest_lookback(graph: PlannedGraph) -> int:
+    """Return how far the waits of a graph look back at most."""
+    found = 0
+    for planned in graph.nodes:
+        if isinstance(planned.node, WaitSignal):
+            found = max(found, planned.node.lookback)
+        for body in planned.bodies.values():
+            found = max(found, _longest_lookback(body))
+    return found
+
+
+def _compile_trigger(trigger: TriggerDefinition, texts: ParsedExpressions) -> PlannedTrigger:
+    expressions, renderers = _compile_slots(trigger, texts)
+    return PlannedTrigger(trigger, expressions, renderers)
+
+
+def _compile_key(limit: ConcurrencyDefinition | RateDefinition | None, texts: ParsedExpressions) -> Renderer | None:
     return _compile_slots(limit, texts)[1].get("key") if limit is not None else None
 
 
-def _compile_graph(graph: Graph, texts: ParsedExpressions) -> PlannedGraph:
+def _compile_graph(graph: GraphDefinition, texts: ParsedExpressions) -> PlannedGraph:
     shape = topology(graph)
     ports: list[dict[str, list[int]]] = [{} for _ in graph.nodes]
     sources: list[list[int]] = [[] for _ in graph.nodes]
@@ -170,7 +210,7 @@ def _compile_graph(graph: Graph, texts: ParsedExpressions) -> PlannedGraph:
 def _compile_node(
     node: Node, index: int, ports: Mapping[str, list[int]], sources: list[int], texts: ParsedExpressions
 ) -> PlannedNode:
-    expressions, fillings = _compile_slots(node, texts)
+    expressions, renderers = _compile_slots(node, texts)
     bodies = {branch: _compile_graph(graph, texts) for branch, graph in nested(node)}
     return PlannedNode(
         node=node,
@@ -182,8 +222,9 @@ def _compile_node(
         incoming=len(sources),
         sources=tuple(sorted(set(sources))),
         expressions=expressions,
-        fillings=fillings,
+        renderers=renderers,
         bodies=MappingProxyType(bodies),
+        secrets=secret_positions(node, texts),
     )
 
 
@@ -205,12 +246,14 @@ def _role(node: Node) -> Role:
             return "inline"
 
 
-def _compile_slots(part: Part, texts: ParsedExpressions) -> tuple[Mapping[str, Program], Mapping[str, Renderer]]:
+def _compile_slots(
+    part: DefinitionPart, texts: ParsedExpressions
+) -> tuple[Mapping[str, Program], Mapping[str, Renderer]]:
     expressions: dict[str, Program] = {}
-    fillings: dict[str, Renderer] = {}
-    for slot in slots(part):
+    renderers: dict[str, Renderer] = {}
+    for slot in expression_fields(part):
         if slot.is_expression:
             expressions[slot.path] = compile_expression(texts.expression(str(slot.value)))
         else:
-            fillings[slot.path] = fill(slot.value, texts.template)
-    return MappingProxyType(expressions), MappingProxyType(fillings)
+            renderers[slot.path] = prepare(slot.value, texts.template)
+    return MappingProxyType(expressions), MappingProxyType(renderers)

@@ -1,4 +1,4 @@
-"""JSON Schemas in use: the one way to make a validator, whether a definition is checked or an answer is taken.
+"""JSON Schemas in use: the one way to make a validator, for the check of a definition and for answers.
 
 Nothing is ever fetched, whatever a schema refers to, and patterns run on an engine without backtracking and with a
 bound on their size, so that no answer of a person can make them hang.
@@ -18,12 +18,12 @@ _MOST_TOLD = 20
 
 
 def validator_of(schema: dict[str, Any] | bool) -> jsonschema_rs.Validator:  # noqa: FBT001 - a schema may be true or false
-    """Return what validates data by a schema; a ValidationError says why a schema cannot be used."""
+    """Return a validator for a schema; a ValidationError says why a schema cannot be used."""
     return jsonschema_rs.validator_for(schema, offline=True, pattern_options=_PATTERNS)
 
 
 def misfits(schema: object, data: object) -> tuple[tuple[str, str], ...]:
-    """Return the first places where data does not fit a schema, each with what is wrong there."""
+    """Return the first places where data does not fit a schema, each with the problem there."""
     if schema in (None, {}, True):
         return ()
     errors = _validator(msgspec.json.encode(schema)).iter_errors(data)

@@ -1,8 +1,8 @@
-"""Which known name did the author mean?
+"""Suggestions for misspelt names.
 
 The work is bounded whatever the input. Only names that could be close enough are compared, a comparison looks at a band
 around the diagonal and gives up as soon as the distance exceeds two, and all questions about one text share a budget:
-whoever misspells a thousand names gets hints for the first of them.
+a text with a thousand misspelt names gets hints for the first of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BUDGET: Final = 100_000  # pairs of characters, and names that are looked at
 
 
 class Suggestions:
-    """Answers what was meant, until its budget is spent; `left` is what remains of it."""
+    """Suggests names until its budget is spent; `left` is what remains of it."""
 
     __slots__ = ("left",)
 
@@ -28,7 +28,7 @@ class Suggestions:
         self.left = budget
 
     def closest(self, name: str, candidates: Iterable[str]) -> str | None:
-        """Return the candidate that a misspelt name most likely stands for."""
+        """Return the candidate that is closest to a misspelt name."""
         if not name or len(name) > _MAX_LENGTH or self.left <= 0:
             return None
         folded = name.casefold()
@@ -64,8 +64,8 @@ class Suggestions:
     def _distance(self, left: str, right: str, limit: int) -> int:
         """Return the number of edits (insert, delete, replace, swap neighbours), or limit + 1 when there are more.
 
-        What both begin with costs nothing. Cells further from the diagonal than the limit are over it, so they are not
-        looked at.
+        A common beginning costs nothing. Cells further from the diagonal than the limit are over it, so they are
+        skipped.
         """
         same = 0
         for step in _STEPS:
@@ -93,10 +93,10 @@ class Suggestions:
 
 
 def closest(name: str, candidates: Iterable[str]) -> str | None:
-    """Return the candidate that a misspelt name most likely stands for; for a question that stands alone."""
+    """Return the candidate that is closest to a misspelt name, with a budget of its own."""
     return Suggestions().closest(name, candidates)
 
 
 def did_you_mean(name: str, candidates: Iterable[str]) -> str:
-    """Return `` Did you mean `x`?`` to append to a sentence, or nothing; for a question that stands alone."""
+    """Return `` Did you mean `x`?`` to append to a sentence, or nothing, with a budget of its own."""
     return Suggestions().did_you_mean(name, candidates)

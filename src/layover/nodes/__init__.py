@@ -1,1 +1,1 @@
-"""What nodes do when they are called: one registry of functions."""
+"""Node functions and their registry."""

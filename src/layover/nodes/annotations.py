@@ -1,4 +1,4 @@
-"""What a function's annotations mean, whether they are classes or text, and whether JSON can become that."""
+"""The annotations of a function, be they classes or text, and whether JSON can become those types."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -29,16 +29,16 @@ class BadFunction(LayoverError):  # noqa: N818 - it says what the function is
 
 
 def context_kind(annotation: object) -> str | None:
-    """Return which context a parameter takes, if it takes one; its annotation may be a class or a text."""
+    """Return the kind of context that a parameter takes, or None; its annotation may be a class or a text."""
     text = annotation.__name__ if isinstance(annotation, type) else str(annotation).removeprefix("typing.")
     found = _CONTEXT(text)
     return found[1] if found else None
 
 
 def hints_of(name: str, function: Callable[..., object], seen: Mapping[str, object]) -> dict[str, object]:
-    """Return the types of the parameters (and of the result, as `return`) of a function; contexts are left out.
+    """Return the types of a function's parameters (and of the result, as `return`); contexts are left out.
 
-    `seen` are names that the function sees besides those of its module: a class in the function that made it.
+    `seen` are names visible to the function besides those of its module: the locals of the function that defines it.
     """
     target = _written_as(function)
     known = getattr(target, "__globals__", {})
@@ -53,48 +53,48 @@ def hints_of(name: str, function: Callable[..., object], seen: Mapping[str, obje
         except Exception as error:
             where = "its result" if parameter == "return" else f"its parameter `{parameter}`"
             raise BadFunction(
-                f"`{name}` cannot be a node: the annotation `{annotation}` of {where} cannot be read: {error}. What it "
-                "names must be there when the program runs, and not only for a type checker; what is local to a "
-                "function is seen by `@node`."
+                f"`{name}` cannot be a node: the annotation `{annotation}` of {where} cannot be read: {error}. Its "
+                "names must exist at run time, and not only for a type checker; names that are local to a "
+                "function are only seen by `@node`."
             ) from error
     return {parameter: _as_list(kind) for parameter, kind in hints.items()}
 
 
 def locals_of(function: Callable[..., object], found: Mapping[str, object]) -> dict[str, object]:
-    """Return those local names that the annotations of a function mention."""
+    """Return the local names that the annotations of a function mention."""
     annotations = getattr(_written_as(function), "__annotations__", {}).values()
     words = [word for one in annotations if isinstance(one, str) for word in re.findall(r"\w+", one)]
     return {word: found[word] for word in words if word in found}
 
 
 def fits_json(kind: object) -> str | None:
-    """Return why no JSON value becomes a type, or None if one does."""
+    """Return why no JSON value can become a type, or None if one can."""
     try:
         odd = next((one for one in custom_types(kind) if one is not object and not is_model(one)), None)
     except TypeError as error:
         return str(error).split("\n", maxsplit=1)[0]
-    return None if odd is None else f"there is no way from JSON to {odd.__name__}"
+    return None if odd is None else f"JSON cannot be converted to {odd.__name__}"
 
 
 def custom_types(kind: object) -> Iterator[type]:
-    """Find the classes in a type that msgspec does not know; TypeError if it cannot work with the type at all."""
+    """Yield the classes in a type that msgspec does not know; TypeError if it cannot work with the type at all."""
     return (one.cls for one in _parts(kind) if isinstance(one, msgspec.inspect.CustomType))
 
 
 def is_model(kind: object) -> typing.TypeGuard[type[Model]]:
-    """Return whether a class is a model of pydantic."""
+    """Return whether a class is a pydantic model."""
     return isinstance(kind, type) and hasattr(kind, "model_validate") and hasattr(kind, "model_json_schema")
 
 
 def _as_list(kind: object) -> object:
-    """Return the type of a list for what only says that it is gone through; whatever else as it is."""
+    """Return the list type for an iterable or a sequence; any other type as it is."""
     if kind is Iterable or typing.get_origin(kind) is Iterable:
         return GenericAlias(list, typing.get_args(kind) or (Any,))
     return kind
 
 
 def _parts(kind: object) -> Iterator[msgspec.inspect.Type]:
-    """Find all types inside a type, itself included; a type may hold itself."""
+    """Yield all types inside a type, itself included; a type may contain itself."""
     rest: list[object] = [msgspec.inspect.type_info(kind)]
     seen: set[int] = set()
     while rest:
@@ -109,7 +109,7 @@ def _parts(kind: object) -> Iterator[msgspec.inspect.Type]:
 
 
 def _written_as(function: Callable[..., object]) -> Any:
-    """Return the function that somebody wrote: behind decorators, partial calls and objects that can be called."""
+    """Return the innermost function: behind decorators, partial calls and callable objects."""
     target: Any = inspect.unwrap(function)
     while isinstance(target, functools.partial):
         target = inspect.unwrap(target.func)

@@ -1,4 +1,4 @@
-"""Where to call back: the token of a callback is put into a call's input just before it is made, and nowhere else."""
+"""Callback tokens: put into a call's input just before the call is made, and nowhere else."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ _HIDDEN = "[token]"
 
 
 def with_token(value: object, token: str, url: str) -> object:
-    """Return a copy of a plain value in which the address and the token stand where they were asked for."""
+    """Return a copy of a plain value with the callback address and token in place of their markers."""
     if isinstance(value, dict):
         if len(value) == 1 and value.get(_KEY) in ("token", "url"):
             return token if value[_KEY] == "token" else url
@@ -18,7 +18,7 @@ def with_token(value: object, token: str, url: str) -> object:
 
 
 def without_token(value: object, token: str) -> object:
-    """Return a plain value in which nobody finds the token: what a call returns is kept, and shown to people."""
+    """Return a plain value without the token: results are stored, and shown to people."""
     if isinstance(value, str):
         return value.replace(token, _HIDDEN)
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Between JSON and the types of a program: models of pydantic, whole numbers, and sentences about what does not fit."""
+"""Conversion between JSON and the types of a program: pydantic models, whole numbers, and messages about misfits."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(.*)`").fullmatch
 
 
 class Model(Protocol):
-    """A model of pydantic, as far as we know it."""
+    """The part of a pydantic model that we use."""
 
     model_config: ClassVar[Any]
 
@@ -32,8 +32,8 @@ class Model(Protocol):
     def model_dump(self, *, mode: str) -> object: ...  # noqa: D102 - pydantic's own
 
 
-class _ModelMisfit(ValueError):  # noqa: N818 - it says what the value is to the model
-    """What a model refuses: where inside of it, and why."""
+class _ModelMisfit(ValueError):  # noqa: N818 - it says what the value is
+    """A value that a model refuses: the place inside it, and the reason."""
 
     def __init__(self, place: str, message: str) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class _ModelMisfit(ValueError):  # noqa: N818 - it says what the value is to the
 
 
 def to_model(kind: type, value: object) -> object:
-    """Make what msgspec does not know itself: a model of pydantic, or whatever `object` stands for."""
+    """Convert to a type that msgspec does not know: a pydantic model; `object` takes any value."""
     if not is_model(kind) or isinstance(value, kind):
         return value
     try:
@@ -52,15 +52,15 @@ def to_model(kind: type, value: object) -> object:
 
 
 def from_model(value: object) -> object:
-    """Write what msgspec does not know itself: a model of pydantic."""
+    """Convert a value that msgspec does not know: a pydantic model."""
     if is_model(type(value)):
         dump: Callable[..., object] = value.model_dump  # type: ignore[attr-defined]  # a model has it
         return dump(mode="json")
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not a JSON type")
 
 
 def whole_numbers(value: object, *, truths: bool = False) -> object:
-    """Return plain data in which `1.0` is 1; and, if asked, true is 1, as it is to Python."""
+    """Return plain data with `1.0` as 1; and, if wanted, true as 1, as in Python."""
     if isinstance(value, dict):
         return {key: whole_numbers(part, truths=truths) for key, part in value.items()}
     if isinstance(value, list):
@@ -70,8 +70,8 @@ def whole_numbers(value: object, *, truths: bool = False) -> object:
     return int(value) if truths and isinstance(value, bool) else value
 
 
-def told(error: msgspec.ValidationError, within: str = "") -> str:
-    """Return what does not fit as `place: expected this, got that`."""
+def misfit_message(error: msgspec.ValidationError, within: str = "") -> str:
+    """Return the misfit of an error as `place: expected this, got that`."""
     text = str(error)
     found = _AT(text) or _KEY_AT(text)
     message, place = (found[1], found[2]) if found else (text, "")
@@ -89,7 +89,7 @@ def told(error: msgspec.ValidationError, within: str = "") -> str:
 
 
 def _refused(error: ValueError) -> _ModelMisfit:
-    """Return the first thing that a model complains about."""
+    """Return the first error of a model."""
     errors: Callable[[], list[dict[str, Any]]] | None = getattr(error, "errors", None)
     first = errors()[0] if errors is not None else {}
     place = "".join(f"[{one}]" if isinstance(one, int) else f".{one}" for one in first.get("loc", ()))

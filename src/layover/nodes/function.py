@@ -1,4 +1,4 @@
-"""`@node`: a function that workflows can call by its name, and that a program or a test calls as before."""
+"""`@node`: makes a function a node type; programs and tests still call it as before."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class NodeFunction(Generic[P, R]):
         self.probe_function: AnyFunction | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
-        """Call the function, as if it were no node."""
+        """Call the function directly."""
         return self.function(*args, **kwargs)
 
     def probe(self, function: F) -> F:
-        """Have a function tell whether a call that was lost had its effect; it is given the same input."""
+        """Register a probe: a function that checks whether a lost call had its effect; it gets the same input."""
         self.probe_function = function
         return function
 
@@ -58,17 +58,17 @@ def node(
     """Make a function a node type, under its own name or another: `@node` or `@node(name="charge")`."""
 
     def make(function: Callable[P, R]) -> NodeFunction[P, R]:
-        return _made(function, name, sys._getframe(1).f_locals)  # noqa: SLF001 - types may be local there
+        return _make_node(function, name, sys._getframe(1).f_locals)  # noqa: SLF001 - types may be local there
 
-    return make if function is None else _made(function, name, sys._getframe(1).f_locals)  # noqa: SLF001 - the same
+    return make if function is None else _make_node(function, name, sys._getframe(1).f_locals)  # noqa: SLF001 - the same
 
 
 def name_of(function: AnyFunction) -> str:
-    """Return the node type that a function is by itself: the name it was given, or its own."""
+    """Return the node type of a function: the name given to it, or its own."""
     return function.name if isinstance(function, NodeFunction) else str(getattr(function, "__name__", ""))
 
 
-def _made(function: Callable[P, R], name: str | None, found: Mapping[str, object]) -> NodeFunction[P, R]:
+def _make_node(function: Callable[P, R], name: str | None, found: Mapping[str, object]) -> NodeFunction[P, R]:
     if not callable(function):
-        raise TypeError(f"`@node` is put before a function, not {function!r:.100}; a name is given as `@node(name=…)`.")
+        raise TypeError(f"`@node` decorates a function, not {function!r:.100}; a name is given as `@node(name=…)`.")
     return NodeFunction(function, name or name_of(function), locals_of(function, found))

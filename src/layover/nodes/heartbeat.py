@@ -1,4 +1,4 @@
-"""Whether a call is still alive: who does not beat for too long is given up."""
+"""Heartbeats of a call: a call that misses them for too long is given up."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 class Heartbeat:
-    """One timer, which looks at the last beat when it runs out; so a beat is only a number that is written down.
+    """One timer, which checks the last beat when it runs out; so a beat only stores a number.
 
-    Time counts from the first beat on: a function that waits for a thread cannot give any sign of life.
+    Time counts from the first beat on: a function that waits for a thread cannot send a heartbeat.
     """
 
     __slots__ = ("_length", "_loop", "_silent", "_timer", "beaten")
@@ -25,16 +25,16 @@ class Heartbeat:
         self._timer: asyncio.Handle = loop.call_later(self._length, self._look)
 
     def beat(self) -> None:
-        """Say that the call is alive; from any thread."""
+        """Record a heartbeat; from any thread."""
         self.beaten = self._loop.time()
 
     def stop(self) -> None:
-        """Look no more."""
+        """Stop checking."""
         self._timer.cancel()
 
     def _look(self) -> None:
         if not self._look_later():
-            # Whoever was held up together with this timer comes first: it may be about to beat.
+            # Callbacks that were held up together with this timer come first: one of them may be about to beat.
             self._timer = self._loop.call_soon(self._look_again)
 
     def _look_again(self) -> None:

@@ -1,8 +1,8 @@
-"""Where requests may go: by default only to the public internet.
+"""The addresses that requests may reach: by default only the public internet.
 
-A definition, or the data that an address is made of, may come from strangers: they must not reach what only this
-machine can. So the address is looked at when a socket for it is made: that is after its name was resolved, and it is so
-for every redirect too.
+A definition, or the data that an address is made of, may come from strangers: they must not reach services that only
+this machine can. So the address is checked when a socket for it is made: that is after its name was resolved, and for
+every redirect too.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from aiohappyeyeballs import AddrInfoType, SocketFactoryType
 
 _UNICAST = IPv6Network("2000::/3")  # all that is given out so far
-_NAT64 = IPv6Network("64:ff9b::/96")  # the last four bytes are an IPv4 address that is reached through a gateway
+_NAT64 = IPv6Network("64:ff9b::/96")  # the last four bytes are an IPv4 address behind a gateway
 
 
 class AddressRefused(OSError):  # noqa: N818 - it says what was done
-    """An address to which no connection is made; the text is the same for all, so that it comes through as it is."""
+    """An address to which no connection is made; the text is constant, so that it reveals nothing."""
 
     def __init__(self) -> None:
         super().__init__("The address is not public.")
@@ -41,13 +41,13 @@ def is_public(address: str) -> bool:
     return found.is_global and not found.is_multicast
 
 
-def anywhere(address: str) -> bool:  # noqa: ARG001 - it makes no difference
-    """Return that any address may be reached."""
+def anywhere(address: str) -> bool:  # noqa: ARG001 - every address is allowed
+    """Allow any address."""
     return True
 
 
-def guarded(may_reach: Callable[[str], bool]) -> SocketFactoryType:
-    """Return what makes sockets for the addresses that may be reached, and for no others."""
+def guard_sockets(may_reach: Callable[[str], bool]) -> SocketFactoryType:
+    """Return a socket factory that refuses addresses which may not be reached."""
 
     def make(info: AddrInfoType) -> socket.socket:
         family, kind, protocol, _, address = info
@@ -59,7 +59,7 @@ def guarded(may_reach: Callable[[str], bool]) -> SocketFactoryType:
 
 
 def _inner(address: IPv6Address) -> IPv4Address | None:
-    """Return the IPv4 address that is meant by an IPv6 address."""
+    """Return the IPv4 address inside an IPv6 address."""
     if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFF_FFFF)
     return address.ipv4_mapped or address.sixtofour

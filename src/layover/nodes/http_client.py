@@ -1,4 +1,4 @@
-"""Requests over HTTP. Nothing that comes back is trusted: neither its size, nor its pace, nor what it says it is."""
+"""Requests over HTTP. Nothing in a response is trusted: neither its size, nor its pace, nor its declared type."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import msgspec
 
 from layover.core.definitions.durations import format_duration
 from layover.core.payloads import MAX_INLINE
-from layover.nodes.http_addresses import AddressRefused, guarded
-from layover.nodes.http_compression import decompressed
+from layover.nodes.http_addresses import AddressRefused, guard_sockets
+from layover.nodes.http_compression import decompress
 from layover.nodes.http_errors import (
     HttpBadAnswer,
     HttpBadRequest,
@@ -22,26 +22,34 @@ from layover.nodes.http_errors import (
     HttpTimeout,
     HttpUnreachable,
 )
+from layover.nodes.http_exchange import describe_request, head_of, read_head
+from layover.nodes.http_redirects import RedirectGuard
 from layover.nodes.http_request import is_json, read_request
+from layover.tracing.current import current_traceparent
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from multidict import CIMultiDict
+    from yarl import URL
+
+    from layover.masking import Masker
+
     Connect = Callable[[], aiohttp.BaseConnector]
 
 _REDIRECTS = 5
-_KEPT_ALIVE = 4.0  # seconds: many servers hang up after five, and a request must not cross that on its way
+_KEPT_ALIVE = 4.0  # seconds: many servers close after five, and a request must not cross that
 _CHARSETS = frozenset({"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252", "utf-16"})
 _OWN = {"User-Agent": "layover", "Accept-Encoding": "gzip, deflate"}
 
 
 def _by_sockets(may_reach: Callable[[str], bool]) -> aiohttp.BaseConnector:
-    # How many are made at once, and how long each may take, is decided by whoever makes them.
-    return aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_ALIVE, socket_factory=guarded(may_reach))
+    # The caller decides how many requests run at once, and how long each may take.
+    return aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_ALIVE, socket_factory=guard_sockets(may_reach))
 
 
 class HttpClient:
-    """Makes requests, over connections that are used again; it remembers nothing else from one to the next."""
+    """Makes requests, over connections that are reused; it keeps no other state between them."""
 
     def __init__(self, may_reach: Callable[[str], bool], connect: Connect | None = None) -> None:
         self._session = aiohttp.ClientSession(
@@ -53,21 +61,39 @@ class HttpClient:
             headers=_OWN,
         )
 
-    async def send(self, given: dict[str, object], key: str, longest: int | None) -> dict[str, object]:
-        """Make a request, and return what was answered; the key tells the other side that it is the same again."""
+    async def send(
+        self, given: dict[str, object], key: str, longest: int | None, masker: Masker | None = None
+    ) -> dict[str, object]:
+        """Make a request and return the response; the key tells the server that a repeated request is the same."""
         request = read_request(given)
         url = request.target()
-        headers, body = request.outgoing(key)
-        where = f"{request.method} {url.host}"
+        headers, body = request.outgoing(key, current_traceparent())
+        guard = RedirectGuard(url, body, masker)
+        try:
+            return await self._exchange(request.method, url, headers, body, guard, longest)
+        except HttpError as error:
+            describe_request(error, request, url)
+            raise
+
+    async def _exchange(
+        self,
+        method: str,
+        url: URL,
+        headers: CIMultiDict[str],
+        body: bytes | None,
+        guard: RedirectGuard,
+        longest: int | None,
+    ) -> dict[str, object]:
+        where = f"{method} {url.host}"
         try:
             async with asyncio.timeout(None if longest is None else longest / 1000):
-                # The number is that of the redirect which is not followed any more.
+                # The number is that of the redirect which is no longer followed.
                 async with self._session.request(
-                    request.method, url, headers=headers, data=body, max_redirects=_REDIRECTS + 1
+                    method, url, headers=headers, data=body, max_redirects=_REDIRECTS + 1, middlewares=(guard,)
                 ) as answer:
                     return await _read(answer)
         except TimeoutError as error:
-            raise HttpTimeout(f"{where} has not answered within {format_duration(longest or 0)}.") from error
+            raise HttpTimeout(f"{where} did not respond within {format_duration(longest or 0)}.") from error
         except aiohttp.ClientError as error:
             raise _translated(error, where) from error
         except ValueError as error:
@@ -79,18 +105,18 @@ class HttpClient:
 
 
 def _translated(error: aiohttp.ClientError, where: str) -> HttpError:
-    """Return an error of the library as one of ours, without its text: that may hold the whole address."""
+    """Return an error of the library as one of ours, without its text: that may contain the whole address."""
     cause = error.__cause__
     if isinstance(cause, AddressRefused):
         return HttpRefused(f"{where}: refused, because the address is not public (`http_private`).")
     if isinstance(error, aiohttp.TooManyRedirects):
         return HttpBadAnswer(f"{where} redirects more than {_REDIRECTS} times.")
     if isinstance(error, aiohttp.RedirectClientError):
-        return HttpBadAnswer(f"{where} redirects to what is no address.")
+        return HttpBadAnswer(f"{where} redirects to an invalid address.")
     if isinstance(error, aiohttp.ClientResponseError):
-        return HttpBadAnswer(f"{where} answers what is no HTTP, or has headers that are too large.")
+        return HttpBadAnswer(f"{where} sent a response that is not HTTP, or whose headers are too large.")
     if isinstance(error, aiohttp.InvalidURL):
-        return HttpBadRequest(f"{where}: `url` is no address.")
+        return HttpBadRequest(f"{where}: `url` is not a valid address.")
     reason = cause if isinstance(cause, OSError) else type(error).__name__
     return HttpUnreachable(f"{where} cannot be reached: {reason}.")
 
@@ -98,18 +124,25 @@ def _translated(error: aiohttp.ClientError, where: str) -> HttpError:
 async def _read(answer: aiohttp.ClientResponse) -> dict[str, object]:
     where = f"{answer.method} {answer.url.host}"
     if answer.status >= 400:
-        raise HttpStatus(f"{where} answers {answer.status}.", answer.status)
+        error = HttpStatus(f"{where} responded with status {answer.status}.", answer.status)
+        error.answer = await read_head(answer)
+        raise error
     raw = bytearray()
-    async for part in answer.content.iter_any():
-        raw += part
-        _bound(len(raw), where)
-    encoding = answer.headers.get("Content-Encoding", "")
-    plain = await decompressed(bytes(raw), encoding, where, lambda size: _bound(size, where))
-    return {"status": answer.status, "headers": _headers(answer), "body": _decoded(answer, plain, where)}
+    plain = b""
+    try:
+        async for part in answer.content.iter_any():
+            raw += part
+            _bound(len(raw), where)
+        encoding = answer.headers.get("Content-Encoding", "")
+        plain = await decompress(bytes(raw), encoding, where, lambda size: _bound(size, where))
+        return {"status": answer.status, "headers": _headers(answer), "body": _decoded(answer, plain, where)}
+    except HttpError as error:
+        error.answer = head_of(answer, plain or raw)
+        raise
 
 
 def _headers(answer: aiohttp.ClientResponse) -> dict[str, str]:
-    """Return the headers by their names in small letters; one that stands there several times is one list."""
+    """Return the headers by their names in lower case; repeated headers are joined into one."""
     found: dict[str, str] = {}
     for name, value in answer.headers.items():
         clean = value.encode(errors="surrogateescape").decode(errors="replace")
@@ -124,16 +157,16 @@ def _decoded(answer: aiohttp.ClientResponse, raw: bytes, where: str) -> object:
         return None
     kind = answer.content_type
     if not (is_json(kind) or kind.startswith("text/") or kind == "application/xml" or kind.endswith("+xml")):
-        raise HttpBadAnswer(f"{where} answers with `{kind[:100]}`: only JSON and text can be kept.")
+        raise HttpBadAnswer(f"{where} responded with `{kind[:100]}`: only JSON and text can be stored.")
     try:
         text = raw.decode(_charset(answer.charset or "utf-8")).removeprefix("\ufeff")
         return msgspec.json.decode(text) if is_json(kind) else text
     except (LookupError, ValueError, RecursionError) as error:
-        raise HttpBadAnswer(f"{where} answers with what is not the `{kind[:100]}` that it says.") from error
+        raise HttpBadAnswer(f"{where} responded with a body that is not valid `{kind[:100]}`.") from error
 
 
 def _charset(name: str) -> str:
-    """Return a charset that we know: Python has codecs that are no charsets, and some of them take very long."""
+    """Return a known charset: Python has codecs that are not charsets, and some of them are very slow."""
     known = codecs.lookup(name).name
     if known not in _CHARSETS:
         raise LookupError(name)
@@ -142,5 +175,5 @@ def _charset(name: str) -> str:
 
 def _bound(size: int, where: str) -> None:
     if size > MAX_INLINE:
-        message = f"{where} answers with more than {MAX_INLINE:,} bytes, which are too many to be kept."
+        message = f"{where} responded with more than {MAX_INLINE:,} bytes, which is too much to store."
         raise HttpBadAnswer(message, code="payload_too_large")

@@ -1,20 +1,25 @@
-"""What can become of a request. Texts name the method, the host and the status: all else may hold secrets."""
+"""The errors of requests. Texts name the method, the host and the status: anything else may contain secrets.
+
+The request line and the head of the response are kept beside the text, redacted, for those who may debug.
+"""
 
 from __future__ import annotations
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 
 class HttpError(LayoverError):
-    """The root of what an `http` node fails with; what is not `retryable` would only come to the same again."""
+    """The root of the errors of an `http` node; one that is not `retryable` would only happen again."""
 
     code = "http_error"
     retryable = True
     status: int | None = None
+    request = ""
+    answer = ""
 
 
-class HttpStatus(HttpError):  # noqa: N818 - it says what was answered
-    """An answer that says that the request has failed."""
+class HttpStatus(HttpError):  # noqa: N818 - it says what came back
+    """A response with a status that means failure."""
 
     code = "http_status"
 
@@ -35,8 +40,8 @@ class HttpTimeout(HttpUnreachable):
     code = "http_timeout"
 
 
-class HttpRefused(HttpError):  # noqa: N818 - it says what we did
-    """An address that is not public, and this engine connects to no others."""
+class HttpRefused(HttpError):  # noqa: N818 - it says what was done
+    """An address that is not public; this engine connects only to public ones."""
 
     code = "http_refused"
     retryable = False
@@ -50,7 +55,7 @@ class HttpBadRequest(HttpError):  # noqa: N818 - it says what the request is
 
 
 class HttpBadAnswer(HttpError):  # noqa: N818 - it says what the answer is
-    """An answer that cannot be kept: no text, not what it says it is, too large, or not HTTP at all."""
+    """A response that cannot be stored: not text, not of its declared type, too large, or not HTTP at all."""
 
     code = "http_bad_answer"
     retryable = False

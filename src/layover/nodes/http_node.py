@@ -1,6 +1,6 @@
 """The function that `http` nodes call; every engine has it.
 
-What makes the requests is loaded with the first one: who makes none need not have it installed.
+The HTTP client is loaded with the first request: programs without `http` nodes need not install it.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from layover.nodes.context import masker_of
 from layover.nodes.http_errors import HttpNotInstalled
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ class HttpNode:
         """Make the request that the input describes, and return its `status`, `headers` and `body`."""
         key = quote(context.idempotency_key, safe="/:")  # headers are ASCII
         # The engine itself stops a call whose node has a timeout.
-        return await self._open().send(given, key, None if context.has_timeout else self._timeout)
+        longest = None if context.has_timeout else self._timeout
+        return await self._open().send(given, key, longest, masker_of(context))
 
     async def close(self) -> None:
         """Close the connections; the next request opens others."""
@@ -41,7 +43,7 @@ class HttpNode:
     def _open(self) -> HttpClient:
         if self._client is None:
             try:
-                from layover.nodes.http_client import HttpClient  # noqa: PLC0415 - only who needs it loads it
+                from layover.nodes.http_client import HttpClient  # noqa: PLC0415 - loaded only when needed
             except ModuleNotFoundError as error:
                 message = f"`http` nodes need `{error.name}`: install it with `pip install layover[http]`."
                 raise HttpNotInstalled(message) from error

@@ -1,4 +1,4 @@
-"""What a probe says: whether a call that was lost with its instance had its effect."""
+"""The results of probes: whether a call that was lost with its instance had its effect."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ class Happened(msgspec.Struct, frozen=True):
 
 
 class Verdict(Enum):
-    """What else a probe can find."""
+    """The other results of a probe."""
 
     NOT_HAPPENED = "not happened"  # the call is made again
     UNKNOWN = "unknown"  # an operator is asked
 
 
-NOT_HAPPENED: Final = Verdict.NOT_HAPPENED
-UNKNOWN: Final = Verdict.UNKNOWN
+NOT_HAPPENED: Final = Verdict.NOT_HAPPENED  # a probe returns it: the call had no effect, so it is made again
+UNKNOWN: Final = Verdict.UNKNOWN  # a probe returns it: it cannot be told, so an operator decides
 
 _EXPECTED = "`Happened(output)`, `NOT_HAPPENED` or `UNKNOWN`"
 
 
-def probed(node: str, attempt: int, found: object) -> cmd.Probed:
-    """Return what a probe has found as what the execution is told."""
+def probe_command(node: str, attempt: int, found: object) -> cmd.Probed:
+    """Return the result of a probe as a command to the execution."""
     match found:
         case Happened():
             return cmd.Probed(node=node, attempt=attempt, happened=True, output=plain(found.output))
@@ -40,5 +40,5 @@ def probed(node: str, attempt: int, found: object) -> cmd.Probed:
         case None | Verdict.UNKNOWN:
             return cmd.Probed(node=node, attempt=attempt, happened=None)
         case _:
-            problem = f"The probe returned {found!r:.200}, and not {_EXPECTED}."
+            problem = f"The probe returned {found!r:.200} instead of {_EXPECTED}."
             return cmd.Probed(node=node, attempt=attempt, happened=None, problem=problem)

@@ -10,7 +10,7 @@ import msgspec
 
 from layover.core.definitions import Parameters
 from layover.core.definitions.node_types import TYPES
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 from layover.nodes.annotations import BadFunction, context_kind, hints_of
 from layover.nodes.function import AnyFunction, NodeFunction, name_of
 from layover.nodes.results import Result, result_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["AnyFunction", "BadFunction", "Function", "Registry", "UnknownNodeType", "UnknownProbe"]
 
-_NOT_CALLED = TYPES.keys() - {"http"}  # node types that the engine itself knows how to run
+_NOT_CALLED = TYPES.keys() - {"http"}  # node types that the engine runs by itself
 
 
 class UnknownNodeType(LayoverError):  # noqa: N818 - it says what the type is
@@ -31,7 +31,7 @@ class UnknownNodeType(LayoverError):  # noqa: N818 - it says what the type is
 
 
 class UnknownProbe(LayoverError):  # noqa: N818 - it says what the probe is
-    """A node type for which no function tells whether a lost call had its effect."""
+    """A node type without a probe for lost calls."""
 
     code = "unknown_probe"
 
@@ -43,14 +43,14 @@ class Function(msgspec.Struct, frozen=True):
     function: AnyFunction
     is_async: bool
     context: str | None  # the parameter that takes the context, if there is one
-    blocks: bool  # that context is one whose methods block
-    whole: str | None  # the parameter that takes the whole input, if it is no object
+    blocks: bool  # that context is a SyncNodeContext
+    whole: str | None  # the parameter that takes an input that is not an object
     arguments: Arguments | None = None  # how the input becomes arguments, if their types say more than JSON
-    result: Result | None = None  # what the result has to be, if its type says so
-    parameters: Parameters | None = None  # what it takes by name, as far as that is certain
+    result: Result | None = None  # the check of the result, if it has a type
+    parameters: Parameters | None = None  # its arguments by name, as far as they are certain
 
     def call(self, given: object, context: CallContext | None) -> object:
-        """Call it, with the context if it asks for one; an async one returns what is to be awaited."""
+        """Call it, with the context if it takes one; an async one returns an awaitable."""
         named = given if isinstance(given, dict) else self._named(given)
         if self.result is None:
             return self._called(named, context)
@@ -65,12 +65,12 @@ class Function(msgspec.Struct, frozen=True):
             named = self.arguments.by_name(named)
         if self.context is not None:
             if self.context in named:
-                raise BadInput(f"{self.context}: `{self.name}` takes its context from the engine.")
+                raise BadInput(f"{self.context}: the engine passes this to `{self.name}`; remove it from the input.")
             named = {**named, self.context: context}
         try:
             return self.function(**named)
         except TypeError as error:
-            # One that comes from within the function, and not from how it is called, is the function's own.
+            # A TypeError from within the function, and not from the way it is called, is the function's own.
             wrong = misfit(self.name, self.function, named)
             if wrong is None:
                 raise
@@ -81,28 +81,28 @@ class Function(msgspec.Struct, frozen=True):
         return output if self.result is None else self.result.checked(output)
 
     def _named(self, given: object) -> dict[str, object]:
-        """Return an input that is no object as the one argument that there is."""
+        """Return an input that is not an object as the only argument."""
         if given is None:
             return {}
         if self.whole is None:
-            raise BadInput(f"`{self.name}` takes named arguments; its input is no object.")
+            raise BadInput(f"`{self.name}` takes named arguments: its input must be an object.")
         return {self.whole: given}
 
 
-_of_classes: dict[type, Function] = {}  # what is known of their objects
+_of_classes: dict[type, Function] = {}  # descriptions of their objects
 
 
 class Registry:
     """The functions that this instance can run."""
 
     def __init__(self) -> None:
-        self.threaded: set[str] = set()  # the node types whose functions are not async: a call of them needs a thread
+        self.threaded: set[str] = set()  # node types whose functions are not async: a call needs a thread
         self._functions: dict[str, Function] = {}
         self._names: frozenset[str] = frozenset()
         self._probes: dict[str, Function] = {}
 
     def add(self, function: AnyFunction, name: str | None = None, probe: AnyFunction | None = None) -> str:
-        """Make a function a node type, if wanted with its probe; the same name again replaces both."""
+        """Register a function as a node type, optionally with its probe; the same name again replaces both."""
         known = name or name_of(function)
         if not known.isidentifier() or known in _NOT_CALLED:
             raise BadFunction(f"`{known}` cannot be the name of a node type; give another as `name`.")
@@ -113,26 +113,28 @@ class Registry:
         return known
 
     def put(self, known: str, described: Function) -> None:
-        """Make a function a node type that is described already: in a simulation many engines have the same ones."""
+        """Register a function that is described already: in a simulation many engines share their functions."""
         self._functions[known] = described
         self._names = frozenset(self._functions)
         (self.threaded.discard if described.is_async else self.threaded.add)(known)
         self._probes.pop(known, None)
 
     def add_object(self, function: AnyFunction, known: str) -> None:
-        """Make an object a node type whose class says all that is to be known: that is worked out once."""
-        described = _of_classes.get(type(function))
+        """Register a callable object, described by its class: the description is made once per class."""
+        kind = type(function)
+        described = _of_classes.get(kind)
         if described is None:
-            described = _of_classes[type(function)] = _describe(known, function)
+            # Without the object: it would stay for as long as the process, and its whole engine with it.
+            described = _of_classes[kind] = msgspec.structs.replace(_describe(known, function), function=kind)
         self.put(known, msgspec.structs.replace(described, name=known, function=function))
 
     def add_probe(self, node_type: str, function: AnyFunction) -> None:
-        """Have a function tell whether a call of a node type that was lost had its effect; it is given the same."""
+        """Register a probe: a function that checks whether a lost call had its effect; it gets the same input."""
         self.find(node_type)
         self.put_probe(node_type, _describe(node_type, function, is_probe=True))
 
     def put_probe(self, node_type: str, described: Function) -> None:
-        """Take a probe that is described already."""
+        """Register a probe that is described already."""
         self._probes[node_type] = described
 
     def find(self, node_type: str) -> Function:
@@ -143,10 +145,10 @@ class Registry:
         return found
 
     def find_probe(self, node_type: str) -> Function:
-        """Return the function that tells whether a lost call of a node type had its effect."""
+        """Return the probe of a node type."""
         found = self._probes.get(node_type)
         if found is None:
-            raise UnknownProbe(f"No function tells whether `{node_type}` happened.")
+            raise UnknownProbe(f"No probe is registered for the node type `{node_type}`.")
         return found
 
     def has(self, node_type: str) -> bool:
@@ -154,16 +156,16 @@ class Registry:
         return node_type in self._functions
 
     def names(self) -> frozenset[str]:
-        """Return the node types that can be run here."""
+        """Return the node types that have a function here."""
         return self._names
 
     def parameters(self) -> dict[str, Parameters | None]:
-        """Return the node types that can be run here, each with what its function takes."""
+        """Return the node types that have a function here, each with its parameters."""
         return {name: function.parameters for name, function in self._functions.items()}
 
 
 def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Function:
-    """Work out all that can be known about a function before it is called; what a probe returns is its own affair."""
+    """Describe a function before it is called; the result of a probe is not checked."""
     function, seen = (given.function, given.seen) if isinstance(given, NodeFunction) else (given, {})
     try:
         parameters = list(inspect.signature(function).parameters.values())
@@ -171,7 +173,7 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
         raise BadFunction(f"`{name}` cannot be a node: {error}.") from error
     for parameter in parameters:
         if parameter.kind is parameter.POSITIONAL_ONLY:
-            raise BadFunction(f"`{name}` has the positional-only parameter `{parameter.name}`; nodes pass names.")
+            raise BadFunction(f"`{name}` has the positional-only parameter `{parameter.name}`; nodes pass by name.")
     context = next((one for one in parameters if context_kind(one.annotation)), None)
     named = context.name if context is not None else None
     others = [one for one in parameters if one.name != named]
@@ -180,7 +182,7 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
     is_async = asyncio.iscoroutinefunction(target)
     blocks = context is not None and context_kind(context.annotation) == "SyncNodeContext"
     if is_async and blocks:
-        raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it; take a NodeContext.")
+        raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it: use a NodeContext.")
     hints = hints_of(name, function, seen)
     arguments = arguments_of(name, others, hints)
     return Function(

@@ -1,8 +1,8 @@
-"""Types at the edge: what a node is given becomes what the parameters of its function say.
+"""Typed inputs: the input of a node becomes the arguments that its function's parameters declare.
 
-Everything is worked out when the function is registered; a call is one conversion. Parameters without an annotation
-take what they are given, and a function without any is called as if this did not exist. What to Python is a wrong call
-(an argument too many, one missing) is one here, told in a sentence before anything is called.
+Everything is prepared when the function is registered; a call is one conversion. Parameters without an annotation take
+any value, and a function without annotations is called directly. A wrong call in the sense of Python (one argument too
+many, one missing) is reported in a sentence before anything is called.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from layover.core.definitions import Parameters
-from layover.core.errors import LayoverError
 from layover.core.suggest import did_you_mean
+from layover.errors import LayoverError
 from layover.nodes.annotations import BadFunction, custom_types, fits_json, is_model
-from layover.nodes.conversion import to_model, told, whole_numbers
+from layover.nodes.conversion import misfit_message, to_model, whole_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -59,7 +59,7 @@ class Arguments:
         return self._values(self._filled(given))
 
     def by_name(self, given: dict[str, object]) -> dict[str, object]:
-        """Return the arguments by name, and with them whatever else a function with `**` takes."""
+        """Return the arguments by name, including those that a function with `**` takes."""
         named = dict(zip(self._names, self._values(self._filled(given)), strict=True))
         if self._rest is not None:
             rest = {key: self._other(key, value) for key, value in given.items() if key not in named}
@@ -73,29 +73,29 @@ class Arguments:
             unknown = [] if self._rest is not None else [key for key in given if key not in self._names]
             if unknown:
                 guess = did_you_mean(unknown[0], self._names)
-                raise BadInput(f"{unknown[0]:.100}: `{self._function}` takes no such argument.{guess}") from None
+                raise BadInput(f"{unknown[0]:.100}: `{self._function}` does not take this argument.{guess}") from None
         try:
-            # To JSON, `1.0` is a whole number: what has computed it may have done so with fractions.
+            # In JSON, `1.0` is a whole number: it may be the result of a computation with fractions.
             return _convert(whole_numbers(given), self._struct, str_keys=True, dec_hook=self._hook)
         except msgspec.ValidationError as error:
-            raise BadInput(told(error)) from error
+            raise BadInput(misfit_message(error)) from error
 
     def _other(self, key: str, value: object) -> object:
         try:
             return _convert(value, self._rest, str_keys=True, dec_hook=self._hook)
         except msgspec.ValidationError as error:
-            raise BadInput(told(error, key)) from error
+            raise BadInput(misfit_message(error, key)) from error
 
 
 def arguments_of(name: str, parameters: Sequence[inspect.Parameter], hints: Mapping[str, object]) -> Arguments | None:
-    """Return how to make the arguments of a function; None if it takes whatever it is given."""
+    """Return the conversion to the arguments of a function; None if it takes any values."""
     if all(hints.get(one.name, Any) in (Any, object) for one in parameters):
         return None
     return Arguments(name, parameters, hints)
 
 
 def parameters_of(function: Callable[..., object], taken: Sequence[inspect.Parameter]) -> Parameters | None:
-    """Return the arguments of a function without types; None if what wraps it may take others than it does itself."""
+    """Return the parameters of a function without types; None if a wrapper may take others than the function."""
     if inspect.signature(function) != inspect.signature(function, follow_wrapped=False):
         return None
     rest = any(one.kind is one.VAR_KEYWORD for one in taken)
@@ -103,7 +103,7 @@ def parameters_of(function: Callable[..., object], taken: Sequence[inspect.Param
 
 
 def misfit(name: str, function: Callable[..., object], named: Mapping[str, object]) -> BadInput | None:
-    """Return why a function cannot be called with some arguments; None if that is not why it failed."""
+    """Return why a function cannot be called with some arguments; None if that was not the reason of its failure."""
     signature = inspect.signature(function)
     try:
         signature.bind(**named)
@@ -123,12 +123,12 @@ def _parameters(named: Sequence[inspect.Parameter], *, takes_others: bool) -> Pa
 
 
 def _is_possible(name: str, parameter: inspect.Parameter, kind: object) -> bool:
-    """Return whether a workflow can give a parameter; one that it cannot give needs a default."""
+    """Return whether a workflow can pass a parameter; one that it cannot pass needs a default."""
     problem = fits_json(kind)
     if problem is not None and parameter.default is _EMPTY and parameter.kind is not parameter.VAR_POSITIONAL:
         raise BadFunction(
-            f"`{name}` cannot be a node: no JSON becomes its parameter `{parameter.name}`: {problem}. Annotate it with "
-            "a type that JSON has, with `object` to take whatever is given, or give it a default."
+            f"`{name}` cannot be a node: JSON cannot fill its parameter `{parameter.name}`: {problem}. Annotate it "
+            "with a JSON type, with `object` to take any value, or give it a default."
         )
     return problem is None
 

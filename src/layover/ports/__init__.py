@@ -1,1 +1,1 @@
-"""The few seams between the runtime and what keeps its data, and the records that cross them."""
+"""The protocols between the runtime and the stores, and the records that cross them."""

@@ -1,6 +1,6 @@
-"""The named moments between which a process can die. Each is announced, so that a test can end the process right there.
+"""The named moments at which a process may die. Each is announced, so that a test can kill the process right there.
 
-Nothing listens in production, and announcing then costs the look at one name.
+Nothing listens in production: an announcement then costs one lookup.
 """
 
 from __future__ import annotations
@@ -18,20 +18,23 @@ class CommitPoint(StrEnum):
 
     APPEND_DECIDED = "append_decided"  # events are decided, nothing is written
     ROWS_WRITTEN = "rows_written"  # the store has written rows, and its transaction is open
-    APPEND_COMMITTED = "append_committed"  # durable, and nobody has been told
+    APPEND_COMMITTED = "append_committed"  # durable, and the driver does not know yet
     APPEND_TOLD = "append_told"  # the driver knows, and has not acted on it
     REST_TOLD = "rest_told"  # the same, for an append that gave the execution back
-    CALL_IN_THREAD = "call_in_thread"  # a thread has a call, and has not looked whether it may still make it
+    CALL_IN_THREAD = "call_in_thread"  # a thread has a call, and has not checked yet that it may be made
     CALL_STARTING = "call_starting"  # a node is about to be called
-    CALL_RETURNED = "call_returned"  # it has returned, and nobody has been told
+    CALL_RETURNED = "call_returned"  # it has returned, and its execution does not know yet
     CLAIM_COMMITTED = "claim_committed"  # leases are taken, and nothing is loaded
     STATE_LOADED = "state_loaded"  # a state is loaded, and nothing is decided
-    COMMAND_COMMITTED = "command_committed"  # a command is accepted, and nobody has been told
-    ANSWER_COMMITTED = "answer_committed"  # an answer is accepted, and nobody has been told
-    SIGNAL_KEPT = "signal_kept"  # a signal is kept, and nobody who waits has been told
-    SIGNAL_TOLD = "signal_told"  # they have been told, and that is not noted
+    COMMAND_COMMITTED = "command_committed"  # a command is accepted, and the caller does not know yet
+    ANSWER_COMMITTED = "answer_committed"  # an answer is accepted, and the caller does not know yet
+    SIGNAL_KEPT = "signal_kept"  # a signal is stored, and its waiters do not know yet
+    SIGNAL_TOLD = "signal_told"  # its waiters have it, and that is not stored yet
+    CURSOR_ADVANCED = "cursor_advanced"  # a trigger has moved on, and what is due of it is not started yet
+    INPUT_KEPT = "input_kept"  # an input of a trigger is stored, and its execution does not exist yet
+    INPUT_STARTED = "input_started"  # its execution exists, and the trigger does not know yet
     MESSAGES_DELIVERED = "messages_delivered"  # messages have arrived, and are still in the outbox
-    MESSAGES_SENT = "messages_sent"  # they are not there any more
+    MESSAGES_SENT = "messages_sent"  # they are deleted from the outbox
     LEASES_RENEWED = "leases_renewed"
     LEASES_RELEASED = "leases_released"
     SNAPSHOT_DECIDED = "snapshot_decided"  # an append with a snapshot is about to be handed over
@@ -41,7 +44,7 @@ _watch: Callable[[CommitPoint], None] | None = None
 
 
 def watch(listener: Callable[[CommitPoint], None] | None) -> None:
-    """Have somebody told of every moment, or nobody."""
+    """Set the listener of all moments, or remove it."""
     global _watch  # noqa: PLW0603 - one process has one way to die
     _watch = listener
 
@@ -53,6 +56,6 @@ def reached(point: CommitPoint) -> None:
 
 
 def announce_soon(point: CommitPoint) -> None:
-    """Announce a moment once what goes on here has to wait for something."""
+    """Announce a moment once the current code waits for something."""
     if _watch is not None:
         asyncio.get_running_loop().call_soon(reached, point)

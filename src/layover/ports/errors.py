@@ -1,23 +1,23 @@
-"""What can go wrong with a store, in words that do not depend on which one it is."""
+"""The errors of a store, in words that do not depend on the database."""
 
 from __future__ import annotations
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError, Unavailable
 
 
 class StoreError(LayoverError):
-    """A store could not do what it was asked."""
+    """A store could not do what it was asked to do."""
 
     code = "store_error"
 
 
-class StoreUnavailable(StoreError):  # noqa: N818 - it says what the store is
-    """The store cannot be reached or written just now: busy, full, or read-only. It is worth trying again."""
+class StoreUnavailable(StoreError, Unavailable):  # noqa: N818 - it says what the store is
+    """The store cannot be reached or written now: busy, full, or read-only. Try again later."""
 
     code = "store_unavailable"
 
 
 class StoreUnusable(StoreError):  # noqa: N818 - it says what the store is
-    """What is there is not, or not entirely, a store of ours that this release can use."""
+    """The database is not, or not entirely, a store that this release can use."""
 
     code = "store_unusable"

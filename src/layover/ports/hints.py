@@ -1,20 +1,20 @@
-"""Word between instances that something is worth a look. It may be lost, come late or twice: nobody depends on it.
+"""Hints between instances that something may have changed. They may be lost, late or repeated: nothing depends on them.
 
-What it saves is waiting: without it everything is found by looking, about once a second.
+They save waiting: without them each instance polls, about once a second.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
 
-from layover.ports.records import Record
+from layover.ports.records import StoreRecord
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-class Hint(Record, frozen=True, kw_only=True):
-    """Something is due for anybody; or an execution has a command that its driver has not seen, or came to rest."""
+class Hint(StoreRecord, frozen=True, kw_only=True):
+    """Something is due for any instance; or an execution has a command unknown to its driver, or came to rest."""
 
     kind: Literal["due", "command", "rest"]
     execution_id: str = ""
@@ -22,10 +22,10 @@ class Hint(Record, frozen=True, kw_only=True):
 
 @runtime_checkable
 class Hints(Protocol):
-    """A way to all other instances on the same database."""
+    """A channel to all other instances on the same database."""
 
     def tell(self, hint: Hint) -> None:
-        """Let the others know soon, together with what else there is to tell."""
+        """Send a hint soon, together with other pending ones."""
 
     def listen(self, hear: Callable[[Hint], None]) -> None:
-        """Have somebody hear what the others tell from now on."""
+        """Call a function for every hint of other instances from now on."""

@@ -1,4 +1,4 @@
-"""How often somebody may do something: the seam to whatever counts it, for one process or for many."""
+"""Rate limits for callers: the protocol of a counter, for one process or for many."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Protocol
 
 
 class Limiter(Protocol):
-    """Counts what callers do."""
+    """Counts acts of callers."""
 
     async def take(self, name: str, limit: int, seconds: float) -> float | None:
-        """Count one more under a name, of which there may be `limit` in any so many seconds.
+        """Count one more under a name, with at most `limit` in any window of so many seconds.
 
-        Return None if it may be done, else after how many seconds it is worth trying again: then it is not counted.
+        Return None if it is allowed, else after how many seconds to try again: then it is not counted.
         """

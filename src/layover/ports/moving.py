@@ -1,48 +1,33 @@
-"""Moving a whole database into another one: what crosses the seam for that, and what a store does for it.
+"""Moving a whole database into another one: the records that cross for that, and the methods of a store.
 
-An execution crosses as a whole, with everything that belongs to it, byte for byte. What is shared by executions crosses
-beside them. Locks, instances and replies stay behind: they belong to those who use a database.
+An execution crosses as a whole, with everything that belongs to it, byte for byte. Records shared by executions cross
+beside them. Locks, instances and replies stay behind: they belong to the users of a database.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
-
-from layover.ports.records import (
-    AuditEntry,
-    Command,
-    Entry,
-    ExecutionRow,
-    Message,
-    Place,
-    PointRow,
-    Record,
-    Signal,
-    Token,
-    Version,
-)
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from layover.ports.access import Key, Standing
+from layover.ports.access import Key, WorkflowStatus
+from layover.ports.limit_records import AdmissionRow
+from layover.ports.records import AuditRow, Entry, Message, PointRow, QueuedCommand, Signal, StoreRecord, Token, Version
+from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow
+from layover.ports.view_records import ExecutionRow, LogChunk
 
 
-class Size(Record, frozen=True, kw_only=True):
-    """About how many bytes there are of an execution."""
+class Size(StoreRecord, frozen=True, kw_only=True):
+    """The approximate size of an execution in bytes."""
 
     execution_id: str
     size: int
 
 
-class Snapshot(Record, frozen=True, kw_only=True):
-    """A state that stands for all events up to `seq`."""
+class CopiedSnapshot(StoreRecord, frozen=True, kw_only=True):
+    """A state that replaces all events up to `seq`."""
 
     seq: int
     body: bytes
 
 
-class AwaitedSignal(Record, frozen=True, kw_only=True):
+class SignalKey(StoreRecord, frozen=True, kw_only=True):
     """The name and key of a signal that a point waits for."""
 
     name: str
@@ -50,19 +35,20 @@ class AwaitedSignal(Record, frozen=True, kw_only=True):
     point: str
 
 
-class Whole(Record, frozen=True, kw_only=True):
-    """All there is of one execution, as it is kept; each part in the order in which it came to be."""
+class StoredExecution(StoreRecord, frozen=True, kw_only=True):
+    """Everything that is stored of one execution; each part in the order in which it was written."""
 
     row: ExecutionRow
     entries: tuple[Entry, ...]
-    snapshot: Snapshot | None = None
+    snapshot: CopiedSnapshot | None = None
     points: tuple[PointRow, ...] = ()
-    commands: tuple[Command, ...] = ()
+    commands: tuple[QueuedCommand, ...] = ()
     messages: tuple[Message, ...] = ()
     tokens: tuple[Token, ...] = ()
-    waits: tuple[AwaitedSignal, ...] = ()
-    place: Place | None = None
-    input: bytes | None = None  # what it is found by: the same document wherever it is kept, but written in some way
+    waits: tuple[SignalKey, ...] = ()
+    place: AdmissionRow | None = None
+    logs: tuple[LogChunk, ...] = ()  # of its nodes; their progress stays behind, it is of calls that run now
+    input: bytes | None = None  # the indexed input: the same document in every store, but not the same bytes
 
     @property
     def id(self) -> str:
@@ -70,49 +56,37 @@ class Whole(Record, frozen=True, kw_only=True):
         return self.row.head.execution_id
 
 
-class KeptSignal(Record, frozen=True, kw_only=True):
-    """A signal, and whether all who waited for it have been told."""
+class KeptSignal(StoreRecord, frozen=True, kw_only=True):
+    """A signal, and whether it was dispatched to all its waiters."""
 
     signal: Signal
     dispatched: bool
 
 
-class UsedRate(Record, frozen=True, kw_only=True):
-    """Until when a rate is used up, in microseconds."""
+class UsedRate(StoreRecord, frozen=True, kw_only=True):
+    """The moment until which a rate is used up, in microseconds."""
 
     name: str
     used_until: int
 
 
-class Batch(Record, frozen=True, kw_only=True):
-    """What is written together."""
+class CopiedEvent(StoreRecord, frozen=True, kw_only=True):
+    """An event of a trigger's own log."""
+
+    trigger_id: str
+    event: TriggerEventRow
+
+
+class Batch(StoreRecord, frozen=True, kw_only=True):
+    """Records that are written together."""
 
     versions: tuple[Version, ...] = ()
-    wholes: tuple[Whole, ...] = ()
+    executions: tuple[StoredExecution, ...] = ()
     signals: tuple[KeptSignal, ...] = ()
     rates: tuple[UsedRate, ...] = ()
     keys: tuple[Key, ...] = ()
-    standings: tuple[Standing, ...] = ()
-    audit: tuple[AuditEntry, ...] = ()
-
-
-class Moving(Protocol):
-    """Reading everything from one database and writing it into another; nobody else uses either of them meanwhile."""
-
-    async def sizes(self, after: str, most: int) -> list[Size]:
-        """Read how large executions are, in the order of their ids, beginning after one; all come after ``""``."""
-
-    async def wholes(self, execution_ids: Sequence[str]) -> list[Whole]:
-        """Read all there is of executions, in the order of their ids; one that is not there is left out."""
-
-    async def kept_signals(self, after: str, most: int) -> list[KeptSignal]:
-        """Read signals in the order of their ids, beginning after one."""
-
-    async def used_rates(self, after: str, most: int) -> list[UsedRate]:
-        """Read what is used of rates, in the order of their names, beginning after one."""
-
-    async def keep(self, batch: Batch) -> None:
-        """Write what is not there yet, as it is; if one of it is there already, nothing is written.
-
-        The versions that executions were started with have to be there, or among those that are written.
-        """
+    workflow_statuses: tuple[WorkflowStatus, ...] = ()
+    audit: tuple[AuditRow, ...] = ()
+    triggers: tuple[TriggerRow, ...] = ()
+    trigger_inputs: tuple[InputRow, ...] = ()
+    trigger_events: tuple[CopiedEvent, ...] = ()

@@ -6,19 +6,13 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from layover.core.errors import LayoverError
 from layover.core.ids import uuid8
+from layover.errors import InvalidInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
-
-
-class MalformedId(LayoverError):  # noqa: N818 - it says what the id is
-    """An id that is not a UUID."""
-
-    code = "malformed_id"
 
 
 class Ids:
@@ -51,7 +45,7 @@ def checked_id(given: object) -> str:
     """Return an id in its usual form."""
     lowered = given.lower() if isinstance(given, str) else ""  # Python passes whatever it is given
     if not _UUID.fullmatch(lowered):
-        raise MalformedId(f"`{str(given)[:64]}` is not an execution id; those are UUIDs.")
+        raise InvalidInput(f"`{str(given)[:64]}` is not an execution id; those are UUIDs.", code="malformed_id")
     return lowered
 
 

@@ -1,4 +1,4 @@
-"""One running instance, assembled from its parts, and the base of everything that needs one."""
+"""One running instance, assembled from its parts."""
 
 from __future__ import annotations
 
@@ -6,70 +6,136 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.ports.hints import Hints
+from layover.ports.read_times import ReadTimes
 from layover.runtime.calls.node_runner import NodeRunner
+from layover.runtime.dispatch.active_executions import ActiveExecutions, Leases
+from layover.runtime.dispatch.claim_schedule import ClaimSchedule
 from layover.runtime.dispatch.claimer import Claimer
 from layover.runtime.dispatch.committer import Committer
 from layover.runtime.dispatch.critical_sections import CriticalSections
 from layover.runtime.dispatch.driver import Driver
 from layover.runtime.dispatch.lease_renewer import LeaseRenewer
 from layover.runtime.dispatch.listeners import Listeners
+from layover.runtime.dispatch.new_messages import NewMessages
+from layover.runtime.dispatch.node_logs import NodeLogs
 from layover.runtime.dispatch.outbox_relay import OutboxRelay
+from layover.runtime.dispatch.progress_board import ProgressBoard
 from layover.runtime.dispatch.purger import Purger
+from layover.runtime.dispatch.quarantine import Quarantine
+from layover.runtime.dispatch.releases import NoOthers, Releases
+from layover.runtime.dispatch.resumer import Resumer
 from layover.runtime.dispatch.signal_router import SignalRouter
-from layover.runtime.errors import EngineClosed
+from layover.runtime.execution.environment import Environment
 from layover.runtime.metrics import Metrics
+from layover.runtime.operations.signals import Signals
 from layover.runtime.operations.starter import Starter
 from layover.runtime.plans import Plans
 from layover.runtime.queries.log_views import LogViews
+from layover.runtime.secrets.cached_secrets import CachedSecrets
+from layover.runtime.secrets.call_secrets import SecretSource
+from layover.runtime.secrets.grants import SecretGrants
+from layover.runtime.store_gauges import StoreGauges
+from layover.runtime.triggers.input_starter import InputStarter
+from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
+from layover.runtime.triggers.signal_inputs import SignalInputs
+from layover.runtime.triggers.trigger_runner import TriggerRunner
+from layover.runtime.triggers.webhooks import Webhooks
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from layover.nodes.registry import Registry
     from layover.ports.hints import Hint
+    from layover.ports.secrets import Secrets
     from layover.ports.store import Store
     from layover.runtime.clock import Clock
+    from layover.runtime.dispatch.releases import Others
     from layover.runtime.machine import Machine
-    from layover.runtime.settings import Settings
+    from layover.runtime.settings import RuntimeSettings
 
 
 class Instance:
     """The parts of one running instance, put together."""
 
-    def __init__(self, store: Store, registry: Registry, settings: Settings, clock: Clock, machine: Machine) -> None:
+    def __init__(
+        self,
+        store: Store,
+        registry: Registry,
+        settings: RuntimeSettings,
+        clock: Clock,
+        machine: Machine,
+        providers: Sequence[Secrets] = (),
+    ) -> None:
         self.id = machine.name()
         self.machine = machine
         self.store = store
         self.settings = settings
         self.clock = clock
         self.registry = registry
+        self.secrets = CachedSecrets(providers, clock.running)
+        self.secret_grants = SecretGrants(settings.allow_secrets)
         self.plans = Plans(store)
-        self.listeners = Listeners(store, longest_pause=settings.wait_poll)
         self.log_views = LogViews(store, settings.log_view_bytes)
         self.metrics = Metrics()
+        self.tracer = machine.tracer()
+        self.store_gauges = StoreGauges(store, clock)
+        if isinstance(store, ReadTimes):
+            store.time_reads(self.metrics.read)
         self.critical = CriticalSections()
         self.committer = Committer(store, self.metrics, settings.commit_bytes)
-        self.node_runner = NodeRunner(registry, settings, clock, machine)
-        self.driver = Driver(
+        others: Others = store if isinstance(store, Hints) else NoOthers()
+        schedule, messages, active = ClaimSchedule(registry), NewMessages(), ActiveExecutions()
+        self.leases = Leases(self.id, active, clock, settings)
+        self.lease_renewer = LeaseRenewer(store, self.leases, machine.pause)
+        self.listeners = Listeners(store, active.own_head, longest_pause=settings.wait_poll)
+        self.node_runner = NodeRunner(registry, settings, clock, machine, schedule, self.metrics)
+        self.node_runner.secrets = SecretSource(self.secrets, self.secret_grants)
+        quarantine = Quarantine(active, clock, settings, schedule, machine.chance)
+        releases = Releases(self.id, store, clock, self.listeners, quarantine, others)
+        environment = Environment(
             instance=self.id,
-            store=store,
-            machine=machine,
+            loop=asyncio.get_running_loop(),
             clock=clock,
             settings=settings,
             committer=self.committer,
             node_runner=self.node_runner,
-            listeners=self.listeners,
-            plans=self.plans,
+            leases=self.lease_renewer,
             metrics=self.metrics,
+            waited_for=self.listeners.waiting,
+            secret=machine.secret,
+            tracer=self.tracer,
         )
-        self.listeners.own_head = self.driver.own_head
+        self.driver = Driver(
+            environment,
+            store=store,
+            plans=self.plans,
+            active=active,
+            quarantine=quarantine,
+            releases=releases,
+            listeners=self.listeners,
+            schedule=schedule,
+            messages=messages,
+            others=others,
+        )
+        self.progress = ProgressBoard(store, clock, active.calls_of)
+        self.node_runner.reports = self.progress
+        self.node_logs: NodeLogs | None = None
+        if settings.node_logs:
+            self.node_logs = NodeLogs(store, clock, machine.ids, settings.node_log_bytes)
+            self.node_runner.line_keeper = self.node_logs
+        self.resumer = Resumer(store, self.driver, self.node_runner, quarantine, releases)
         self.starter = Starter(store, self.driver, self.plans)
-        self.signal_router = SignalRouter(store, self.driver)
-        self.outbox_relay = OutboxRelay(store, self.driver, self.starter, self.signal_router)
-        self.claimer = Claimer(store, self.driver, registry, self.metrics)
-        self.lease_renewer = LeaseRenewer(store, self.driver)
+        self.signal_router = SignalRouter(store, self.driver, self.tracer)
+        self.signals = Signals(store, clock, machine.ids, self.signal_router)
+        claimer = ScheduleClaimer(store, self.plans)
+        input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
+        self.trigger_runner = TriggerRunner(store, clock, settings, claimer, input_starter, self.metrics)
+        self.signal_router.triggers = SignalInputs(store, clock, claimer, self.trigger_runner, self.metrics)
+        self.webhooks = Webhooks(self, claimer)
+        self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
+        self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
         self.purger = Purger(store, self.driver, self.plans)
         self._looks: set[asyncio.Task[None]] = set()
-        if isinstance(store, Hints):
-            self.driver.on_hint = store.tell
 
     def listen(self) -> None:
         """Hear what other instances tell, if there is a way to them."""
@@ -87,17 +153,4 @@ class Instance:
                 self._looks.add(look)
                 look.add_done_callback(self._looks.discard)
             case _:
-                pass  # it is for somebody else
-
-
-class Opened:
-    """Something that has an instance while it is open."""
-
-    _running: Instance | None = None
-
-    @property
-    def instance(self) -> Instance:
-        """The running instance."""
-        if self._running is None:
-            raise EngineClosed("The engine is not open: use `async with Engine(...) as engine`.")
-        return self._running
+                pass  # it is for another instance

@@ -1,6 +1,6 @@
 """An event loop in its own thread, for synchronous programs: work is sent to it, and waited for here.
 
-Whoever is interrupted while waiting gives up waiting and nothing else.
+A caller that is interrupted while waiting gives up waiting and nothing else.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ import threading
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from layover.errors import BadUse
+
 if TYPE_CHECKING:
     from collections.abc import Coroutine
 
-    from layover.core.errors import LayoverError
+    from layover.errors import LayoverError
 
 T = TypeVar("T")
 
@@ -51,7 +53,7 @@ class LoopThread:
         self._thread.start()
 
     def end(self) -> None:
-        """Stop running; what is left is cancelled, and whoever waits for it is told."""
+        """Stop running; what is left is cancelled, and its callers get the error."""
         with self._lock:
             loop, thread = self._loop, self._thread
             self._loop = self._thread = None
@@ -67,13 +69,13 @@ class LoopThread:
         except CancelledError as error:
             raise _fresh(self._ended) from error
         except BaseException:
-            doing.cancel()  # whoever is interrupted waits no longer
+            doing.cancel()  # an interrupted caller waits no longer
             raise
 
     def refuse_inside(self) -> None:
         """Refuse to wait on the loop itself, which would never end."""
         if threading.current_thread() is self._thread:
-            raise RuntimeError(self._inside)
+            raise BadUse(self._inside)
 
     def _begin(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         with self._lock:

@@ -18,13 +18,16 @@ from layover.runtime.calls.threads import Threads
 from layover.runtime.dispatch.standby import StandbyRenewer
 from layover.runtime.dispatch.watchdog import Watchdog
 from layover.runtime.ids import Ids
+from layover.tracing.current import find_tracer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from layover.nodes.http_client import Connect
     from layover.ports.store import Store
-    from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.calls.call_out import CallOut
+    from layover.runtime.dispatch.active_executions import Leases
+    from layover.tracing.tracer import Tracer
 
 
 class Machine:
@@ -34,6 +37,7 @@ class Machine:
         self.chance = random.Random()  # noqa: S311 - it spreads what would else be done at the same moment
         self.ids = Ids(self.secret)
         self.connect: Connect | None = None  # of `http` nodes, if not by sockets
+        self.on_begin: Callable[[CallOut], None] | None = None  # told of each function that is entered; on any thread
 
     def running(self) -> int:
         """Return milliseconds of the clock that never jumps: only lengths of time can be told by it."""
@@ -44,7 +48,7 @@ class Machine:
         return f"{socket.gethostname()[:40]}-{os.getpid()}-{secrets.token_hex(4)}"
 
     def secret(self, count: int) -> bytes:
-        """Return so many bytes that nobody can guess."""
+        """Return so many unpredictable bytes."""
         return os.urandom(count)
 
     async def pause(self, seconds: float, idle: Callable[[], bool]) -> None:  # noqa: ARG002 - a simulation asks
@@ -59,6 +63,10 @@ class Machine:
         """Have the event loop watched, if that can be."""
         return Watchdog(blocked_after)
 
-    def standby(self, store: Store, driver: Driver) -> StandbyRenewer | None:
+    def tracer(self) -> Tracer | None:
+        """Return what makes spans, if the program has set up OpenTelemetry."""
+        return find_tracer()
+
+    def standby(self, store: Store, leases: Leases) -> StandbyRenewer | None:
         """Have leases renewed beside the event loop, if that can be."""
-        return StandbyRenewer(store, driver)
+        return StandbyRenewer(store, leases)

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
-from layover.core.errors import LayoverError
 from layover.core.plan import Plan, load
-from layover.runtime.errors import UnknownWorkflow, WorkflowInactive
+from layover.errors import NotFound, WrongState
 
 if TYPE_CHECKING:
-    from layover.ports.access import Standing
+    from layover.ports.access import WorkflowStatus
     from layover.ports.store import Store
 
 _MOST = 500
@@ -21,18 +20,12 @@ _STALE_AFTER = 1_000
 GOES_ON: Final = "The workflow goes on."  # why what is held because its workflow was paused is resumed
 
 
-class UnknownVersion(LayoverError):  # noqa: N818 - it says what the version is
-    """A version of a workflow that the store does not have."""
-
-    code = "unknown_version"
-
-
 class Startable(NamedTuple):
     """A version that may be started; if its workflow is paused (`held`), what starts is held from the beginning."""
 
     plan: Plan
     number: int
-    held: Standing | None = None
+    held: WorkflowStatus | None = None
 
 
 class _Known(NamedTuple):
@@ -40,7 +33,7 @@ class _Known(NamedTuple):
 
     plan: Plan
     number: int
-    standing: Standing | None
+    status: WorkflowStatus | None
     since: int
 
 
@@ -57,12 +50,16 @@ class Plans:
     async def startable(self, workflow: str, number: int | None, now: int) -> Startable:
         """Return the newest version of a workflow, or one by its number, if it may be started; else raise why not."""
         known = await self._known(workflow, now)
-        if known is None or is_deleted(known.standing):
+        if known is None or is_deleted(known.status):
             raise unknown_workflow(workflow)
-        standing = known.standing
-        if standing is not None and standing.state == "inactive":
-            raise WorkflowInactive(f"The workflow `{workflow}` is not active{_told(standing.reason)}")
-        held = standing if standing is not None and standing.state == "paused" else None
+        status = known.status
+        if status is not None and status.state == "inactive":
+            raise WrongState(
+                f"The workflow `{workflow}` is not active{_because(status.reason)}",
+                "inactive",
+                code="workflow_inactive",
+            )
+        held = status if status is not None and status.state == "paused" else None
         if number is None or number == known.number:
             return Startable(known.plan, known.number, held)
         return Startable(await self.numbered(workflow, number), number, held)
@@ -73,17 +70,22 @@ class Plans:
         What another process has registered, or noted of the workflow, counts within a second.
         """
         known = await self._known(workflow, now)
-        return None if known is None or is_deleted(known.standing) else known.plan
+        return None if known is None or is_deleted(known.status) else known.plan
+
+    async def status(self, workflow: str, now: int) -> WorkflowStatus | None:
+        """Return what was noted of a workflow, if anything was."""
+        known = await self._known(workflow, now)
+        return known.status if known is not None else None
 
     async def _known(self, workflow: str, now: int) -> _Known | None:
         found = self._latest.get(workflow)
         if found is not None and now - found.since < _STALE_AFTER:
             return found
         forgotten = self._forgotten
-        version = await self._store.latest(workflow)
+        version = await self._store.definitions.find_latest(workflow)
         if version is None:
             return None
-        noted = await self._store.standings([workflow])
+        noted = await self._store.workflow_status.list_statuses([workflow])
         known = _Known(await self.of(version.hash), version.number, noted[0] if noted else None, now)
         if forgotten == self._forgotten:  # else what was read may be older than what has changed here
             self._latest[workflow] = known
@@ -91,17 +93,17 @@ class Plans:
 
     async def numbered(self, workflow: str, number: int) -> Plan:
         """Return the plan of a version by its number."""
-        for version in await self._store.versions(workflow):
+        for version in await self._store.definitions.list_versions(workflow):
             if version.number == number:
                 return await self.of(version.hash)
-        raise UnknownVersion(f"There is no version {number} of the workflow `{workflow}`.")
+        raise NotFound(f"There is no version {number} of the workflow `{workflow}`.", code="unknown_version")
 
     def forget(self, workflow: str) -> None:
         """Read anew what is to be known of a workflow: something was just registered, or noted of it, here."""
         self._latest.pop(workflow, None)
         self._forgotten += 1
 
-    def keep(self, plan: Plan) -> None:
+    def cache(self, plan: Plan) -> None:
         """Keep a plan that is known to be in the store."""
         self._plans[plan.hash] = plan
         self._plans.move_to_end(plan.hash)
@@ -112,11 +114,11 @@ class Plans:
         """Return the plan of a version."""
         plan = self._plans.get(hash_)
         if plan is None:
-            version = await self._store.version(hash_)
+            version = await self._store.definitions.find_by_hash(hash_)
             if version is None:
-                raise UnknownVersion(f"The store has no version {hash_} of any workflow.")
+                raise NotFound(f"The store has no version {hash_} of any workflow.", code="unknown_version")
             plan = self.read(version.document)
-            self.keep(plan)
+            self.cache(plan)
         return plan
 
 
@@ -125,19 +127,19 @@ def read_plan(document: bytes) -> Plan:
     return load(msgspec.json.decode(document), stored=True)
 
 
-def is_deleted(standing: Standing | None) -> bool:
+def is_deleted(status: WorkflowStatus | None) -> bool:
     """Return whether a workflow is deleted, by what was noted of it."""
-    return standing is not None and standing.state == "deleted"
+    return status is not None and status.state == "deleted"
 
 
-def unknown_workflow(workflow: str) -> UnknownWorkflow:
-    """Return the error of whoever asks for a workflow that is not there."""
-    return UnknownWorkflow(f"There is no workflow `{workflow}`; register it first.")
+def unknown_workflow(workflow: str) -> NotFound:
+    """Return the error for a workflow that does not exist."""
+    return NotFound(f"There is no workflow `{workflow}`; register it first.", code="unknown_workflow")
 
 
-def held_because(standing: Standing | None) -> str:
+def held_because(status: WorkflowStatus | None) -> str:
     """Return why an execution that begins is held: its workflow is paused. Nothing if it is not held."""
-    return "" if standing is None else f"{_held_by_a_pause_of(standing.workflow)}{_told(standing.reason)}"
+    return "" if status is None else f"{_held_by_a_pause_of(status.workflow)}{_because(status.reason)}"
 
 
 def is_held_because(workflow: str, reason: str) -> bool:
@@ -149,5 +151,5 @@ def _held_by_a_pause_of(workflow: str) -> str:
     return f"The workflow {workflow} is paused"
 
 
-def _told(reason: str) -> str:
+def _because(reason: str) -> str:
     return f": {reason}" if reason else "."

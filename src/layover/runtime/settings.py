@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """How much an instance takes on, and how patient it is."""
+class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """`layover.Settings` as a runtime has them, which are described there."""
 
     lease_ttl: int = 30_000
     max_iterations: int | None = 10_000  # of loops and parallels over data that say none, when they are registered
@@ -14,7 +16,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     calls: int = 200  # made at once
     calls_by_type: dict[str, int] = {}  # the same for single node types
     threads: int = 32  # for functions that are not async: as many of their calls are made at once
-    give_back_after: int = 1_000  # an execution that has waited so long for a place is left to whoever has one
+    give_back_after: int = 1_000  # an execution that has waited so long for a slot is left to an instance that has one
     abandoned_threads: int = 32  # that are replaced while functions whose calls were given up hold them
     cache_bytes: int = 6_000_000  # of memory for states that have come to rest, so that they need not be read again
     ended_bytes: int = 2_000_000  # the same for states that have come to their end, for those who ask for their results
@@ -26,6 +28,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     commit_bytes: int = 16_000_000  # that go to the database in one group; one append may be larger, and goes by itself
     append_bytes: int = 256_000_000  # that an execution may write in one step; it fails if it needs more
     step_events: int = 1_000  # that are decided in one step; then others have their turn, and the next one goes on
+    queue_warning: int = 500  # executions in one queue for call slots, from which on the log warns
+    node_logs: bool = False  # what node functions log is kept
+    node_log_bytes: int = 4_000_000  # of it for one execution, compressed
     poll: int = 1_000  # the longest time between two looks for something due
     command_poll: int = 200  # the same for commands that others sent to what is driven here
     act_wait: int = 10_000  # how long a pause, resume, cancel and the like waits until its execution has applied it
@@ -48,3 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     signal_retention: int = 7 * 86_400_000  # how long signals are kept for those who look back
     audit_retention: int | None = None  # how long it is kept what people did; for ever, unless it is said
     purge_every: int = 60_000  # how often what is no longer kept is looked for
+    redact: Callable[[str], object] | None = None  # masks texts, beside what is masked anyway
+    allow_secrets: dict[str, tuple[str, ...]] = {}  # patterns of workflows, each with patterns of names
+    secrets_file: str | None = None
+    secrets_dir: str | None = None

@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 def checked_appends(appends: Sequence[Append]) -> tuple[Append, ...]:
     """Return a copy of valid appends, at most one for each execution; the caller may change its sequence afterwards."""
-    names = [append.execution_id for append in appends]
-    check_ids(names)
-    if len(set(names)) != len(names):
+    if len({append.execution_id for append in appends}) != len(appends):
         raise ValueError("A commit may hold one append for each execution, not several.")
-    check_ids(a.new.parent_id for a in appends if a.new is not None and a.new.parent_id is not None)
     for append in appends:
+        key(append.execution_id)
+        if append.new is not None and append.new.parent_id is not None:
+            key(append.new.parent_id)
         if append.messages:
             _check_senders(append)
         if append.earlier:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.core.conditions import Condition, holds
+from layover.core.conditions import PathCondition, holds
 from layover.core.input_index import UNREADABLE, read_document
 from layover.ports.errors import StoreError
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ENCODER = msgspec.json.Encoder(decimal_format="number")
 
 
-def check_conditions(conditions: Sequence[Condition]) -> None:
+def check_conditions(conditions: Sequence[PathCondition]) -> None:
     """Refuse conditions on anything but the input."""
     for condition in conditions:
         if condition.path[0] != "input":
@@ -25,7 +25,7 @@ def check_conditions(conditions: Sequence[Condition]) -> None:
             raise StoreError(f"A store looks for nothing but inputs, and not for `{where}`.", code="invalid_filter")
 
 
-def document_fulfils(document: bytes | None, conditions: Sequence[Condition]) -> bool:
+def document_fulfils(document: bytes | None, conditions: Sequence[PathCondition]) -> bool:
     """Return whether a document fulfils all conditions. A missing or unreadable document fulfils none."""
     if document is None:
         return False
@@ -36,12 +36,12 @@ def document_fulfils(document: bytes | None, conditions: Sequence[Condition]) ->
     return all(holds(condition, found) for condition in conditions)
 
 
-def encode_conditions(conditions: Sequence[Condition]) -> bytes:
+def encode_conditions(conditions: Sequence[PathCondition]) -> bytes:
     """Return conditions in the form that is passed to the SQL function `fulfils`."""
     return _ENCODER.encode(conditions)
 
 
 @lru_cache(maxsize=8)
-def decode_conditions(text: bytes) -> tuple[Condition, ...]:
+def decode_conditions(text: bytes) -> tuple[PathCondition, ...]:
     """Return encoded conditions. The result is cached, since one list compares many documents with them."""
-    return msgspec.convert(read_document(text), tuple[Condition, ...])
+    return msgspec.convert(read_document(text), tuple[PathCondition, ...])

@@ -20,6 +20,7 @@ def key(execution_id: str) -> bytes:
     return kept
 
 
+@lru_cache(maxsize=4096)  # the same executions are read again and again
 def text(kept: bytes) -> str:
     """Return an id as text."""
     digits = kept.hex()

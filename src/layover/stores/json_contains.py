@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from layover.core.conditions import contained, is_same
+from layover.core.conditions import contains_value, is_same
 from layover.core.input_index import UNREADABLE, fault_of, read_document
 from layover.ports.errors import StoreError
 
@@ -20,7 +20,7 @@ def contains(data: object, wanted: object) -> bool:
         return any(
             is_same(part, wanted) for part in data
         )  # PostgreSQL makes this exception for the whole document only
-    return contained(data, wanted)
+    return contains_value(data, wanted)
 
 
 def storable_input(document: bytes | None) -> bytes | None:

@@ -8,41 +8,44 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Admit, Cancel
 from layover.ports.errors import StoreError
-from layover.ports.records import Admission, Enqueue, Place
+from layover.ports.limit_records import Admission, AdmissionRow
+from layover.ports.records import Enqueue
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import Rate, Wish
+    from layover.ports.limit_records import AdmissionRequest, RateLimit
 
 MOST_HOLDERS = 10  # as many as an admission names
 _FAR = 2**62  # the farthest rank in a queue; every database can store the number
 
 
-def check_wish(wish: Wish) -> None:
+def check_request(request: AdmissionRequest) -> None:
     """Refuse limits that would never admit an execution."""
-    numbers = [wish.slots.limit] if wish.slots is not None else []
-    numbers += [wish.rate.limit, wish.rate.per_ms] if wish.rate is not None else []
+    numbers = [request.slots.limit] if request.slots is not None else []
+    numbers += [request.rate.limit, request.rate.per_ms] if request.rate is not None else []
     if any(number < 1 for number in numbers):
         raise StoreError("A limit has to let at least one begin.", code="malformed_limit")
 
 
-def place_of(wish: Wish, now: int) -> Place:
+def admission_row(request: AdmissionRequest, now: int) -> AdmissionRow:
     """Return the first place for a request. Each point of priority is worth a second in the queue."""
-    slots = wish.slots
-    return Place(
-        execution_id=wish.execution_id,
+    slots = request.slots
+    return AdmissionRow(
+        execution_id=request.execution_id,
         name=slots.name if slots is not None else None,
         most=slots.limit if slots is not None else None,
-        rank=max(-_FAR, min(now - 1000 * wish.priority, _FAR)),
-        rate=wish.rate,
+        rank=max(-_FAR, min(now - 1000 * request.priority, _FAR)),
+        rate=request.rate,
     )
 
 
-def reserve_rate(rate: Rate, used_until: int, now: int) -> tuple[int, int]:
+def reserve_rate(rate: RateLimit, used_until: int, now: int) -> tuple[int, int]:
     """Return when one more execution may start, and until when the rate is used then, in microseconds.
 
     Each start uses an equal share of the period. Unused shares may be used at once, up to one whole period.
@@ -53,7 +56,18 @@ def reserve_rate(rate: Rate, used_until: int, now: int) -> tuple[int, int]:
     return max(now, -(-begins // 1000)), used_until
 
 
-def admission_of(place: Place, position: int, holders: Sequence[str]) -> Admission:
+def advanced(place: AdmissionRow, used: dict[str, int], now: int) -> AdmissionRow:
+    """Return a place with its slot and its start time; `used` is updated with the rate that it takes."""
+    if place.is_in_line:
+        place = replace(place, held_at=now)
+    rate = place.rate
+    if rate is not None and place.start_at is None:
+        start_at, used[rate.name] = reserve_rate(rate, used.get(rate.name, 0), now)
+        place = replace(place, start_at=start_at)
+    return replace(place, admitted=place.start_at is None or place.start_at <= now)
+
+
+def admission_of(place: AdmissionRow, position: int, holders: Sequence[str]) -> Admission:
     """Return the admission that a place stands for, with the holders of its slots."""
     if place.is_in_line:
         return Admission(state="waiting", name=place.name or "", position=position, holders=tuple(holders))

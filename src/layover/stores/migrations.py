@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _COMPATIBLE = "-- compatible"  # the first line of a migration that older releases can live with
 
 
-class Migration(NamedTuple):
+class MigrationFile(NamedTuple):
     """One migration: the statements that take it, and those that take it back."""
 
     number: int
@@ -45,16 +45,16 @@ class Shape(NamedTuple):
     newest: int
 
 
-def read_migrations(package: str) -> list[Migration]:
+def read_migrations(package: str) -> list[MigrationFile]:
     """Return the migrations in the folder `migrations` of a package."""
     folder = files(package) / "migrations"
     texts = {file.name: file.read_text() for file in folder.iterdir() if file.name.endswith(".sql")}
     names = sorted({name.partition(".")[0] for name in texts})
-    return [Migration(int(n[:4]), n[5:], texts[f"{n}.up.sql"], texts[f"{n}.down.sql"]) for n in names]
+    return [MigrationFile(int(n[:4]), n[5:], texts[f"{n}.up.sql"], texts[f"{n}.down.sql"]) for n in names]
 
 
 def compare(
-    place: object, known: Sequence[Migration], taken: Mapping[int, str], compatible: Collection[int] = ()
+    place: object, known: Sequence[MigrationFile], taken: Mapping[int, str], compatible: Collection[int] = ()
 ) -> None:
     """Refuse a database with migrations that this release does not know, or knows differently.
 
@@ -75,7 +75,7 @@ def compare(
             )
 
 
-def check_complete(place: object, known: Sequence[Migration], taken: Collection[int]) -> None:
+def check_complete(place: object, known: Sequence[MigrationFile], taken: Collection[int]) -> None:
     """Refuse a database that has not taken all migrations."""
     missing = [step.number for step in known if step.number not in taken]
     if missing:

@@ -5,14 +5,13 @@ from layover.testing.errors import (
     CrashNeverCame,
     NeverSettles,
     NobodyPlays,
-    NoSuchPoint,
     NotFinished,
     TestKitError,
 )
-from layover.testing.execution import ExecutionInTest
 from layover.testing.fakes import Fake, FakeCall
 from layover.testing.kit import Layover
 from layover.testing.rehearsal import Behaviour, Rehearsal
+from layover.testing.simulation.effects import effect, had_effect
 from layover.testing.simulation.simulating import LawBroken, Simulated, simulate
 from layover.testing.surviving import DidNotSurvive, survives_crashes
 
@@ -21,18 +20,18 @@ __all__ = [
     "CommitPoint",
     "CrashNeverCame",
     "DidNotSurvive",
-    "ExecutionInTest",
     "Fake",
     "FakeCall",
     "LawBroken",
     "Layover",
     "NeverSettles",
-    "NoSuchPoint",
     "NobodyPlays",
     "NotFinished",
     "Rehearsal",
     "Simulated",
     "TestKitError",
+    "effect",
+    "had_effect",
     "simulate",
     "survives_crashes",
 ]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from layover.ports.commit_points import CommitPoint, watch
 
 if TYPE_CHECKING:
-    from layover.testing.life import Life
+    from layover.testing.life import EngineLife
 
 
 _plans: list[CrashPlan] = []  # those that are under way: one process has one way to die
@@ -21,7 +21,7 @@ class CrashPlan:
     def __init__(self) -> None:
         self.reached: Counter[CommitPoint] = Counter()
         self.crashes = 0
-        self.life: Life | None = None  # without one, what happens does not count
+        self.life: EngineLife | None = None  # without one, what happens does not count
         self._wanted: dict[tuple[CommitPoint, int], int] = {}
         self._lock = threading.Lock()
 
@@ -41,16 +41,16 @@ class CrashPlan:
         ]
 
     def begin(self) -> None:
-        """Be told of every commit point, until somebody else is who began later."""
+        """Be told of every commit point, until a plan that began later is."""
         _plans.append(self)
-        watch(self._told)
+        watch(self._on_commit_point)
 
     def end(self) -> None:
-        """Be told no longer; whoever was before is again."""
+        """Be told no longer; the plan before this one is again."""
         _plans.remove(self)
-        watch(_plans[-1]._told if _plans else None)  # noqa: SLF001 - one of our own
+        watch(_plans[-1]._on_commit_point if _plans else None)  # noqa: SLF001 - one of our own
 
-    def _told(self, point: CommitPoint) -> None:
+    def _on_commit_point(self, point: CommitPoint) -> None:
         life = self.life
         if life is None:
             return

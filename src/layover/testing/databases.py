@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.store import FAMILIES
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from layover.stores.sqlite import SqliteStore
+from layover.testing.store_proxy import FamilyProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from layover.ports.store import Store
@@ -26,46 +27,48 @@ class Database(Protocol):
 class _Announced:
     """A store in memory that announces its transactions; one that ends there has written nothing, as a file has it."""
 
-    lanes = MemoryStore.lanes
-
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
 
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        method = getattr(self._store, name)
-        if name not in _WRITING:
-            return cast("Callable[..., Awaitable[Any]]", method)
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        return FamilyProxy(name, found, _announcing) if name in FAMILIES else _announcing(name, found)
 
-        async def write(*args: Any, **named: Any) -> Any:
-            reached(CommitPoint.ROWS_WRITTEN)
-            return await method(*args, **named)
 
-        return write
+def _announcing(name: str, found: Any) -> Any:
+    if name not in _WRITING:
+        return found
+
+    async def write(*args: Any, **named: Any) -> Any:
+        reached(CommitPoint.ROWS_WRITTEN)
+        return await found(*args, **named)
+
+    return write
 
 
 _WRITING = frozenset(
     {
-        "add_key",
-        "admit",
-        "answer",
-        "begin_reply",
-        "claim",
-        "commit",
-        "commit_informed",
-        "dispatched",
-        "drop_reply",
-        "end_key",
-        "end_reply",
-        "enqueue",
-        "free",
-        "keep_signal",
-        "postpone",
-        "release",
-        "renew",
-        "replace_key",
-        "save_version",
-        "sent",
-        "set_standing",
+        "api_keys.add",
+        "limits.admit",
+        "answers.reserve",
+        "idempotency.begin",
+        "claims.claim",
+        "appends.commit",
+        "appends.commit_informed",
+        "signals.mark_dispatched",
+        "idempotency.abandon",
+        "api_keys.end",
+        "idempotency.finish",
+        "commands.enqueue",
+        "limits.release_slot",
+        "signals.add",
+        "outbox.postpone",
+        "claims.release",
+        "claims.renew",
+        "api_keys.replace",
+        "definitions.save",
+        "outbox.delete_delivered",
+        "workflow_status.set_status",
     }
 )
 

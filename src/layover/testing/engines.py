@@ -10,17 +10,20 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from layover.runtime.settings import Settings
+from layover.interface.durations import seconds_of
+from layover.runtime.settings import RuntimeSettings
 from layover.testing.crashing import CrashPlan
 from layover.testing.errors import NeverSettles
-from layover.testing.life import Life, MarkedTasks, MortalEngine, MortalStore
+from layover.testing.life import EngineLife, MarkedTasks, MortalEngine, MortalStore
 from layover.testing.virtual_time import VirtualClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from layover.interface.durations import Duration
     from layover.nodes.registry import Registry
     from layover.ports.records import Head
+    from layover.ports.secrets import Secrets
     from layover.ports.store import Store
     from layover.testing.databases import Database
     from layover.testing.virtual_time import VirtualTime
@@ -28,8 +31,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NEVER = 36_500 * 86_400_000
-# Nobody else works on the database, so nothing has to be looked for; a lease ends with its engine.
-SETTINGS = Settings(
+# No other process works on the database, so nothing has to be looked for; a lease ends with its engine.
+SETTINGS = RuntimeSettings(
     lease_ttl=_NEVER,
     poll=_NEVER,
     command_poll=_NEVER,
@@ -38,25 +41,33 @@ SETTINGS = Settings(
     purge_every=_NEVER,
     grace=0,
     blocked_after=10_000,
+    allow_secrets={"*": ("*",)},
 )
 
 _QUIET_ROUNDS = 10  # of the event loop: more than what follows on anything without the store
 _MOST_ROUNDS = 100_000
 _LOOK_AGAIN = 0.01  # seconds: a call that was stopped does not say when it has ended
-_LEFT_BEHIND = 60_000  # messages of a dead engine come due in a while; nobody has to wait for that
+_LEFT_BEHIND = 60_000  # messages of a dead engine come due in a while; a test does not wait for that
 _MANY = 100_000
+
+
+class Died(Exception):  # noqa: N818 - it says what happened
+    """The engine died while it did something, whether or not that was done."""
 
 
 class Engines:
     """The engine that is alive, if any, and the way from one to the next."""
 
-    def __init__(self, database: Database, time: VirtualTime, furnish: Callable[[Registry], None]) -> None:
+    def __init__(
+        self, database: Database, time: VirtualTime, furnish: Callable[[Registry], None], secrets: Secrets
+    ) -> None:
         self.time = time
         self.plan = CrashPlan()
-        self.patience = 10.0  # seconds that calls may really take
+        self.patience: Duration = "10s"  # that calls may really take
         self._database = database
         self._furnish = furnish
-        self._life: Life | None = None
+        self._secrets = secrets
+        self._life: EngineLife | None = None
         self._engine: MortalEngine | None = None
         self._store: Store | None = None
         self._tasks: MarkedTasks | None = None
@@ -85,9 +96,9 @@ class Engines:
             self._engine.instance.driver.hint(0)
 
     async def _open(self) -> MortalEngine:
-        life, store = Life(), self._database.store()
+        life, store = EngineLife(), self._database.store()
         mortal = cast("Store", MortalStore(store, life))
-        engine = MortalEngine(mortal, settings=SETTINGS, clock=VirtualClock(self.time))
+        engine = MortalEngine(mortal, settings=SETTINGS, secrets=[self._secrets], clock=VirtualClock(self.time))
         self._life, self._store, self._engine = life, store, engine
         await engine.open(life)
         self._furnish(engine.instance.registry)
@@ -128,32 +139,32 @@ class Engines:
         store = self._database.store()
         await store.open(name)
         try:
-            left = await store.outbox(self._soon(), _MANY)
+            left = await store.outbox.read_due(self._soon(), _MANY)
             for message in left.due:
                 if message.due_at > self.time.now:
-                    await store.postpone(message, self.time.now)
+                    await store.outbox.postpone(message, self.time.now)
         finally:
             await store.close()
 
     async def head(self, execution_id: str) -> Head | None:
-        """Return how far an execution is in the database, whoever is alive."""
+        """Return how far an execution is in the database, without an engine."""
         if self._life is not None and self._life.dead:
             await self._take_over()
         if self._engine is not None:
-            row = await self._engine.instance.store.get(execution_id)
+            row = await self._engine.instance.store.queries.find_execution(execution_id)
             return row.head if row is not None else None
         store = self._database.store()
         await store.open("test")
         try:
-            row = await store.get(execution_id)
+            row = await store.queries.find_execution(execution_id)
         finally:
             await store.close()
         return row.head if row is not None else None
 
     # Doing
 
-    async def do(self, act: Callable[[MortalEngine], Coroutine[Any, Any, T]]) -> T | None:
-        """Do something with the engine; None if it died meanwhile, whether or not that was done."""
+    async def do(self, act: Callable[[MortalEngine], Coroutine[Any, Any, T]]) -> T:
+        """Do something with the engine; raise Died if it died meanwhile, whether or not that was done."""
         engine = await self.alive()
         life = self._life
         if life is None:
@@ -162,7 +173,7 @@ class Engines:
         waited: list[asyncio.Future[Any]] = [work, life.died]
         await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
         if life.dead:
-            return None
+            raise Died
         return work.result()
 
     async def settle(self) -> None:
@@ -171,10 +182,11 @@ class Engines:
             engine = await self.alive()
             if not await self._is_quiet(engine):
                 continue
-            if (await engine.instance.store.outbox(self.time.now, 1)).due:
+            if (await engine.instance.store.outbox.read_due(self.time.now, 1)).due:
                 engine.instance.outbox_relay.post(())  # it was just made due, and the outbox relay had looked before
-            elif self.plan.crashes and await engine.instance.store.undispatched(self._soon(), 1):
-                await self.do(lambda alive: alive.instance.signal_router.look(self._soon()))
+            elif self.plan.crashes and await engine.instance.store.signals.list_undispatched(self._soon(), 1):
+                with suppress(Died):
+                    await self.do(lambda alive: alive.instance.signal_router.look(self._soon()))
             else:
                 return
 
@@ -204,10 +216,10 @@ class Engines:
             await asyncio.sleep(0)
         raise NeverSettles("The engine does not come to rest: something is decided again and again.")
 
-    async def _wait_for_something(self, engine: MortalEngine, life: Life) -> None:
+    async def _wait_for_something(self, engine: MortalEngine, life: EngineLife) -> None:
         """Wait until the store has answered, or a call has ended."""
         loop = asyncio.get_running_loop()
-        until = loop.time() + self.patience
+        until = loop.time() + (seconds_of("patience", self.patience) or 0)
         while not life.dead and (life.in_flight or engine.instance.node_runner.out > self.time.asleep):
             life.stirred.clear()
             with suppress(TimeoutError):
@@ -233,17 +245,17 @@ class Engines:
     async def next_due(self) -> int | None:
         """Return the next moment at which something comes due."""
         engine = await self.alive()
-        outbox = await engine.instance.store.outbox(self.time.now, 1)
+        outbox = await engine.instance.store.outbox.read_due(self.time.now, 1)
         moments = (self.time.next_due(), outbox.next_due)
         return min((one for one in moments if one is not None and one < self.time.now + _NEVER // 2), default=None)
 
 
-def _hanging(engine: MortalEngine, patience: float) -> str:
+def _hanging(engine: MortalEngine, patience: Duration) -> str:
     out = sorted(
         f"`{name}` of {driven.id}" for driven in engine.instance.driver.active.values() for name in driven.calls
     )
     what = ", ".join(out) if out else "something"
     return (
-        f"After {patience:g} seconds these calls have not ended: {what}. A function that waits for the test "
+        f"After {patience} these calls have not ended: {what}. A function that waits for the test "
         "hangs here; fake it with `takes=` to let it last, or raise `layover.patience`."
     )

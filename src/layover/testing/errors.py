@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 
 class TestKitError(LayoverError, AssertionError):
@@ -10,12 +10,6 @@ class TestKitError(LayoverError, AssertionError):
 
     __test__ = False  # for pytest: it is not a test by itself
     code = "test_kit"
-
-
-class NoSuchPoint(TestKitError):  # noqa: N818 - it says what is missing
-    """Nothing is open at the context id that a test wants to answer."""
-
-    code = "no_such_point"
 
 
 class NobodyPlays(TestKitError):  # noqa: N818 - it says what is missing

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.moments import Moment
+from layover.interface.durations import Duration, milliseconds_of
 from layover.nodes.registry import AnyFunction, Registry
-from layover.testing.virtual_time import Length, milliseconds
 
 if TYPE_CHECKING:
     from layover.nodes.context import NodeContext
@@ -23,7 +24,7 @@ class FakeCall(msgspec.Struct, frozen=True, kw_only=True):
     execution_id: str
     context_id: str
     attempt: int
-    at: int
+    at: Moment
 
     @property
     def idempotency_key(self) -> str:
@@ -38,7 +39,7 @@ class Playing(msgspec.Struct, frozen=True, kw_only=True):
     raises: BaseException | type[BaseException] | None = None
     side_effect: AnyFunction | None = None
     script: Sequence[object] = ()
-    takes: Length = 0
+    takes: Duration | None = None
 
 
 class Fake:
@@ -58,7 +59,7 @@ class Fake:
         self.calls: list[FakeCall] = []
         self._behaviour = behaviour
         self._time = time
-        self._takes = milliseconds(behaviour.takes)
+        self._takes = milliseconds_of("takes", behaviour.takes)
 
     async def __call__(self, _whole: object = None, *, context: NodeContext, **named: object) -> object:
         """Remember the call, let as much time pass as it takes, and do what it is to do."""
@@ -68,7 +69,7 @@ class Fake:
             execution_id=context.execution_id,
             context_id=context.context_id,
             attempt=context.attempt,
-            at=self._time.now,
+            at=Moment.of(self._time.now),
         )
         self.calls.append(call)
         n = len(self.calls)

@@ -1,106 +1,108 @@
 """What a test has in its hands: the fixture `layover`.
 
-It is a real engine on a real database, on time that stands still. Everything that a test does returns when all that it
-leads to has happened, so what the test then looks at does not change by itself.
+It is the door of an engine, with all its words, on a real engine and a real database, on time that stands still.
+Everything that a test does returns when all that it leads to has happened, so what the test then looks at does not
+change by itself.
 """
 
 from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from layover.authoring.workflow import Workflow
-from layover.core.ids import uuid8
-from layover.core.suggest import did_you_mean
+from layover.core.moments import Moment
+from layover.engine import CREDENTIAL
+from layover.interface.door import Door
+from layover.interface.durations import milliseconds_of
+from layover.interface.workflow_handle import WorkflowHandle
 from layover.nodes.function import name_of
-from layover.runtime.errors import UnknownWorkflow
-from layover.runtime.execution.callback_tokens import hash_of
-from layover.runtime.ids import id_from_key
-from layover.runtime.operations.executions import Options
-from layover.testing.databases import InFile, InMemory
-from layover.testing.engines import Engines
+from layover.service.permissions import PROGRAM, caller_of
+from layover.testing.backend import BackendInTest
 from layover.testing.errors import CrashNeverCame, NobodyPlays
-from layover.testing.execution import ExecutionInTest
 from layover.testing.fakes import Fake, Playing
-from layover.testing.playing import check_played
-from layover.testing.virtual_time import VirtualTime, milliseconds
+from layover.testing.world import KitWorld
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
+    from types import TracebackType
 
-    from layover.core.plan import Plan
-    from layover.nodes.registry import AnyFunction, Registry
+    from layover.interface.backend import Backend
+    from layover.interface.durations import Duration
+    from layover.interface.execution_handle import ExecutionHandle
+    from layover.interface.sources import Definition
+    from layover.model.access import Caller
+    from layover.nodes.registry import AnyFunction
     from layover.ports.commit_points import CommitPoint
-    from layover.runtime.engine import Engine
-    from layover.testing.life import MortalEngine
     from layover.testing.surviving import Crash
-    from layover.testing.virtual_time import Length
 
 _FILES = (".yaml", ".yml", ".json")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]*")
 
 
-class Layover:
-    """An engine for one test; with a folder, its database is a file there, else it is in memory."""
+class Layover(Door):
+    """An engine for one test; with a folder, its database is a file there, else it is in memory.
+
+    Executions that a test has in its hands are always read anew: they are as they are.
+    """
 
     def __init__(self, folder: Path | None = None) -> None:
-        self._folder = folder
-        self._time = VirtualTime()
-        database = InMemory(self._time) if folder is None else InFile(self._time, folder / "layover.db")
-        self._engines = Engines(database, self._time, self._furnish)
-        self._functions: dict[str, tuple[AnyFunction, AnyFunction | None]] = {}
-        self._plans: dict[str, Plan] = {}
-        self._starts = 0
-        self._signals = 0
-        self._worlds = 0
-        self.executions: list[ExecutionInTest] = []  # those that the test has started, in their order
-        self.only_crash: Crash | None = None  # the one that `survives_crashes` is to try
+        self._world = KitWorld(folder)
+        self._act_as(PROGRAM)
+
+    def as_user(self, user: str, roles: Sequence[str] = ()) -> Self:
+        """Return the same as a user: what is done through it is checked and audited as theirs."""
+        view = object.__new__(type(self))
+        view._world = self._world
+        view._act_as(caller_of(user, tuple(roles), CREDENTIAL))
+        return view
+
+    def _act_as(self, caller: Caller) -> None:
+        self._backend = cast("Backend", BackendInTest(self._world, caller))
 
     # Time
 
     @property
-    def now(self) -> int:
-        """The time, in milliseconds UTC."""
-        return self._time.now
+    def now(self) -> Moment:
+        """The time of the test; it begins at the same moment in every one."""
+        return Moment.of(self._world.time.now)
 
     @property
-    def patience(self) -> float:
-        """How many seconds calls may really take before the test fails."""
-        return self._engines.patience
+    def patience(self) -> Duration:
+        """How long calls may really take before the test fails."""
+        return self._world.engines.patience
 
     @patience.setter
-    def patience(self, seconds: float) -> None:
-        self._engines.patience = seconds
+    def patience(self, length: Duration) -> None:
+        milliseconds_of("patience", length)
+        self._world.engines.patience = length
 
-    async def skip(self, length: Length) -> None:
+    async def skip(self, length: Duration) -> None:
         """Let time pass: whatever comes due by then acts at its own moment, in order."""
-        await self._engines.alive()
-        await self._engines.skip(milliseconds(length))
-        await self._refresh()
+        await self._world.skip(milliseconds_of("length", length))
 
     async def step(self) -> bool:
         """Let time pass to the next moment at which something is due; false if there is none."""
-        due = await self._engines.next_due()
-        if due is None:
-            return False
-        await self._engines.step_to(due)
-        await self._refresh()
-        return True
+        return await self._world.step()
+
+    async def settle(self) -> None:
+        """Wait until all that was done has led to all that it leads to; what is done through here does it by itself."""
+        await self._world.settle()
 
     # Functions
 
     def nodes(self, *functions: AnyFunction) -> None:
         """Have functions called for the node types that have their names."""
         for function in functions:
-            self._play(name_of(function), function)
+            self._world.play(name_of(function), function)
 
     def probe(self, node_type: str, function: AnyFunction) -> None:
         """Have a function tell whether a call of a node type that was lost in a crash had its effect."""
-        if node_type not in self._functions:
+        played = self._world.function(node_type)
+        if played is None:
             raise NobodyPlays(f"There is nothing to probe: `{node_type}` has neither a function nor a fake.")
-        played, _ = self._functions[node_type]
-        self._play(node_type, played, function)
+        self._world.play(node_type, played, function)
 
     def fake(
         self,
@@ -110,7 +112,7 @@ class Layover:
         raises: BaseException | type[BaseException] | None = None,
         side_effect: AnyFunction | None = None,
         script: Sequence[object] = (),
-        takes: Length = 0,
+        takes: Duration | None = None,
     ) -> Fake:
         """Stand in for a node type, given by its name or its function.
 
@@ -119,170 +121,116 @@ class Layover:
         """
         behaviour = Playing(returns=returns, raises=raises, side_effect=side_effect, script=script, takes=takes)
         name = node_type if isinstance(node_type, str) else name_of(node_type)
-        fake = Fake(name, behaviour, self._time)
-        self._play(name, fake)
+        fake = Fake(name, behaviour, self._world.time)
+        self._world.play(name, fake)
         return fake
 
-    def _play(self, node_type: str, function: AnyFunction, probe: AnyFunction | None = None) -> None:
-        self._functions[node_type] = (function, probe)
-        if (registry := self._engines.registry) is not None:
-            registry.add(function, node_type, probe)
-            self._engines.look()
+    def secret(self, name: str, value: str | None) -> None:
+        """Give a secret to the calls that use it, or take it away; every workflow of the test may have it.
 
-    def _furnish(self, registry: Registry) -> None:
-        for node_type, (function, probe) in self._functions.items():
-            registry.add(function, node_type, probe)
+        An engine keeps a value for 30 seconds: after a rotation, calls get the new one when the test has skipped them.
+        """
+        self._world.secrets.set(name, value)
 
     # Workflows and executions
 
-    async def register(self, flow: Any) -> str:
-        """Keep a workflow, for others to start; return its name."""
-        definition = _readable(flow)
-        if isinstance(flow, Workflow):
-            for function in flow.functions:
-                if name_of(function) not in self._functions:  # a fake stays
-                    self._play(name_of(function), function)
-        version = None
-        while version is None:
-            version = await self._engines.do(lambda engine: engine.register(definition))
-        engine = await self._engines.alive()
-        self._plans[version.workflow] = await engine.plan_of(version.workflow)
-        return version.workflow
+    async def register(self, workflow: Definition, *, allow_unknown: bool = True) -> WorkflowHandle:
+        """Store a workflow, for others to start; the functions of its node types may be given later."""
+        if isinstance(workflow, Workflow):
+            for function in workflow.functions:
+                if self._world.function(name_of(function)) is None:  # a fake stays
+                    self._world.play(name_of(function), function)
+        if isinstance(workflow, str) and "\n" not in workflow and workflow.endswith(_FILES):
+            workflow = Path(workflow)
+        return await super().register(workflow, allow_unknown=allow_unknown)
 
     async def start(
         self,
-        flow: Any,
-        given: object = None,
-        *,
-        id: str | None = None,  # noqa: A002 - it is what everybody calls it
-        key: str | None = None,
+        workflow: Definition | WorkflowHandle,
+        input: object = None,  # noqa: A002 - as everywhere
         **options: Any,
-    ) -> ExecutionInTest:
-        """Begin an execution and go on until it rests.
+    ) -> ExecutionHandle:
+        """Start an execution and go on until it rests; the options are those of an engine.
 
-        `flow` is a workflow as an engine takes it, the path of a file, or the name of one that is registered; the
-        options are those of `layover.Options`.
+        `workflow` is the name of a registered one, or a workflow itself, which is registered first.
         """
-        name = self._registered(flow) or await self.register(flow)
-        check_played(self._plans[name], {*self._functions, "http"}, self._plans)
-        chosen = id or (id_from_key(name, key) if key is not None else uuid8(f"layover/{self._starts}"))
-        self._starts += 1
-        wanted = Options(**options)
-        execution = ExecutionInTest(self, chosen, name)
-        await self.act(lambda engine: engine.start(name, given, id=chosen, options=wanted), chosen, also=execution)
-        return execution
+        if not (isinstance(workflow, WorkflowHandle) or _is_name(workflow)):
+            workflow = await self.register(workflow)
+        started = await super().start(cast("str | WorkflowHandle", workflow), input, **options)
+        await self._world.follow(started)
+        return started
 
-    def _registered(self, flow: Any) -> str | None:
-        """Return the name of a workflow that is meant by it; None if it is a workflow itself."""
-        if not isinstance(flow, str) or not _NAME.fullmatch(flow) or flow.endswith(_FILES):
-            return None
-        if flow not in self._plans:
-            hint = did_you_mean(flow, self._plans)
-            raise UnknownWorkflow(f"There is no workflow `{flow}` in this test; register it first.{hint}")
-        return flow
+    async def run(
+        self,
+        workflow: Definition | WorkflowHandle,
+        input: object = None,  # noqa: A002 - as everywhere
+        **options: Any,
+    ) -> Any:
+        """Start an execution, let as much time pass as it takes, and return its result."""
+        return await super().run(cast("str | WorkflowHandle", workflow), input, **options)
 
-    async def signal(self, name: str, key: str = "", data: object = None, *, id: str | None = None) -> None:  # noqa: A002 - as everybody says
-        """Bring a signal; whoever waits for it goes on."""
-        self._signals += 1
-        chosen = id or uuid8(f"layover/signal/{self._signals}")
-        await self.act(lambda engine: engine.deliver(name, key, data, id=chosen))
-
-    async def call_back(self, token: str, output: object = None) -> None:
-        """Give the reply that belongs to a token."""
-        engine = await self._engines.alive()
-        wait = await engine.instance.store.token(hash_of(token))
-        about = wait.execution_id if wait is not None else None
-        await self.act(lambda engine: engine.call_back(token, output), about)
-
-    async def execution(self, execution_id: str) -> ExecutionInTest:
-        """Return an execution that the test has not started itself, such as a child."""
-        known = [one for one in self.executions if one.id == execution_id]
-        if known:
-            return known[0]
-        engine = await self._engines.alive()
-        found = ExecutionInTest(self, execution_id, (await engine.get(execution_id)).workflow)
-        self.executions.append(found)
-        await self._refresh()
+    async def execution(self, id: str) -> ExecutionHandle:  # noqa: A002 - as everywhere
+        """Return an execution, such as a child of one that the test has started."""
+        found = await super().execution(id)
+        await self._world.follow(found)
         return found
+
+    @property
+    def handles(self) -> list[ExecutionHandle]:
+        """The executions that the test has in its hands, in the order in which it got them."""
+        return self._world.handles
 
     # Crashes
 
     def crash_at(self, point: CommitPoint, nth: int = 1) -> None:
         """Have the engine die when a commit point is reached for the nth time from here on; another one goes on."""
-        self._engines.plan.crash_at(point, nth)
+        self._world.engines.plan.crash_at(point, nth)
 
     @property
     def crashes(self) -> int:
         """How often an engine has died."""
-        return self._engines.plan.crashes
+        return self._world.engines.plan.crashes
 
     @property
     def reached(self) -> Mapping[CommitPoint, int]:
         """How often each commit point has been reached."""
-        return dict(self._engines.plan.reached)
+        return dict(self._world.engines.plan.reached)
+
+    @property
+    def only_crash(self) -> Crash | None:
+        """The one crash that `survives_crashes` is to try."""
+        return self._world.only_crash
+
+    @only_crash.setter
+    def only_crash(self, crash: Crash | None) -> None:
+        self._world.only_crash = crash
 
     def another(self) -> Layover:
         """Return the same with nothing in it: another database, another time, no functions."""
-        self._worlds += 1
-        if self._folder is None:
+        world = self._world
+        world.worlds += 1
+        if world.folder is None:
             return Layover()
-        folder = self._folder / f"world-{self._worlds}"
+        folder = world.folder / f"world-{world.worlds}"
         folder.mkdir()
         return Layover(folder)
 
-    async def engine(self) -> Engine:
-        """Return the engine that is alive, for what there is no word for here; settle after what it is asked."""
-        return await self._engines.alive()
+    # Its end
 
-    async def settle(self) -> None:
-        """Wait until all that has been asked of the engine has led to all that it leads to."""
-        await self._engines.settle()
-        await self._refresh()
+    async def __aenter__(self) -> Self:
+        return self
 
-    # What everything that a test does has in common
-
-    async def act(
-        self,
-        act: Callable[[MortalEngine], Coroutine[Any, Any, object]],
-        about: str | None = None,
-        also: ExecutionInTest | None = None,
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Do something and settle. If the engine dies over it, it is done again, unless it has become durable.
-
-        When the test acts nothing else is going on, so the execution has moved if and only if it was told.
-        """
-        engines = self._engines
-        while True:
-            before, crashes = await self._moved(about), engines.plan.crashes
-            await engines.do(act)
-            if engines.plan.crashes == crashes or (about is not None and await self._moved(about) != before):
-                break
-            await engines.settle()  # whoever goes on first puts in order what the dead engine was at
-        await engines.settle()
-        if also is not None:
-            self.executions.append(also)
-        await self._refresh()
-
-    async def _moved(self, about: str | None) -> tuple[int, int] | None:
-        head = await self._engines.head(about) if about is not None else None
-        return (head.last_seq, head.commands_seq) if head is not None else None
-
-    async def _refresh(self) -> None:
-        engine = await self._engines.alive()
-        for execution in self.executions:
-            await execution.refresh(engine)
+        await self.close(strict=error is None)
 
     async def close(self, *, strict: bool = True) -> None:
         """End; a crash that was asked for and never came fails the test, if it has not failed before."""
-        await self._engines.close()
-        if strict and (never := self._engines.plan.never_reached):
+        await self._world.close()
+        if strict and (never := self._world.engines.plan.never_reached):
             raise CrashNeverCame(" ".join(never))
 
 
-def _readable(flow: Any) -> Any:
-    """Return a workflow as an engine takes it: a text that names a file stands for what is in it."""
-    if isinstance(flow, Workflow):
-        return flow.plan()
-    if isinstance(flow, str) and "\n" not in flow and flow.endswith(_FILES):
-        return Path(flow)
-    return flow
+def _is_name(workflow: object) -> bool:
+    return isinstance(workflow, str) and bool(_NAME.fullmatch(workflow)) and not workflow.endswith(_FILES)

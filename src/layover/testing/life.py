@@ -2,7 +2,7 @@
 
 A process that dies takes everything with it that is not in the database. Here the process goes on, so all that an
 engine is made of has to be cut off: its tasks are known, because each inherits the mark of the life that it belongs to,
-and are cancelled; its store answers nobody any more, on whatever thread; its moments are forgotten.
+and are cancelled; its store does not answer any more, on whatever thread; its moments are forgotten.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import contextvars
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from layover.runtime.engine import Engine
+from layover.ports.store import FAMILIES
+from layover.runtime.runtime import Runtime
+from layover.testing.store_proxy import FamilyProxy
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
 
     from layover.ports.store import Store
 
@@ -24,15 +26,15 @@ T = TypeVar("T")
 _TO_END = 1.0  # seconds that a cancelled task has to come to its end
 
 
-class Killed(asyncio.CancelledError):
+class EngineKilled(asyncio.CancelledError):
     """What ends the code that runs at the moment of a crash; nothing in the runtime takes it for a mere error."""
 
 
 class KilledInThread(Exception):  # noqa: N818 - it says what happened
-    """The same on another thread than the event loop's, where it is told to whoever waits for the thread."""
+    """The same on another thread than the event loop's, where it is raised for the caller that waits for the thread."""
 
 
-class Life:
+class EngineLife:
     """What belongs to one engine, and whether it is dead."""
 
     def __init__(self) -> None:
@@ -56,7 +58,7 @@ class Life:
 
     def killed(self) -> BaseException:
         """Return what the code that runs here ends with."""
-        return Killed() if threading.get_ident() == self.thread else KilledInThread()
+        return EngineKilled() if threading.get_ident() == self.thread else KilledInThread()
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         """Have something done as a part of this life."""
@@ -79,7 +81,7 @@ class Life:
         self.tasks.clear()
 
 
-_life: contextvars.ContextVar[Life | None] = contextvars.ContextVar("layover_life", default=None)
+_life: contextvars.ContextVar[EngineLife | None] = contextvars.ContextVar("layover_life", default=None)
 
 
 class MarkedTasks:
@@ -116,7 +118,7 @@ class MarkedTasks:
 
     def _tell(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         if isinstance(context.get("exception"), asyncio.CancelledError | KilledInThread):
-            return  # whoever belongs to a dead engine ends by one of them
+            return  # a task of a dead engine ends by one of them
         if self._handler is None:
             loop.default_exception_handler(context)
         else:
@@ -126,16 +128,20 @@ class MarkedTasks:
 class MortalStore:
     """The way of one engine to its store; when it dies, nothing gets through any more, in either direction."""
 
-    def __init__(self, store: Store, life: Life) -> None:
+    def __init__(self, store: Store, life: EngineLife) -> None:
         self._store = store
         self._life = life
-        self.lanes, self.clock_error = store.lanes, store.clock_error
+        self.clock_error = store.clock_error
 
-    def renewals(self) -> None:
-        """Return nothing: a thread would go on renewing after the death of its engine."""
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        return FamilyProxy(name, found, self._mortal) if name in FAMILIES else self._mortal(name, found)
 
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
-        method = getattr(self._store, name)
+    def _mortal(self, name: str, method: Any) -> Any:
+        if name in ("appends.lanes", "time_reads"):
+            return method
+        if name == "claims.renewals":
+            return _nothing  # a thread would go on renewing after the death of its engine
 
         async def call(*args: Any, **named: Any) -> Any:
             life = self._life
@@ -148,15 +154,19 @@ class MortalStore:
                 life.in_flight -= 1
                 life.stirred.set()
                 if life.dead:
-                    raise life.killed() from None  # whatever the store says, nobody is there to hear it
+                    raise life.killed() from None  # whatever the store says, its caller is dead
 
         return call
 
 
-class MortalEngine(Engine):
+def _nothing() -> None:
+    return None
+
+
+class MortalEngine(Runtime):
     """An engine that can be left without being stopped."""
 
-    async def open(self, life: Life) -> None:
+    async def open(self, life: EngineLife) -> None:
         """Open it as a part of a life."""
         before = _life.set(life)
         try:
@@ -165,13 +175,14 @@ class MortalEngine(Engine):
             _life.reset(before)
 
     async def abandon(self) -> None:
-        """Let go of what a process that dies lets go of by itself; nothing is written, and nobody is told."""
-        instance, self._running = self._running, None
+        """Let go of what a process that dies lets go of by itself; nothing is written, and no callback is called."""
+        operations, self._open = self._open, None
         self._services.clear()
         if self._watchdog is not None:
             self._watchdog.stop()
         if self._standby is not None:
             self._standby.stop()
-        if instance is not None:
-            instance.node_runner.dismiss()
+        if operations is not None:
+            operations.instance.node_runner.dismiss()
+            operations.instance.secrets.close()
         await self._http.close()

@@ -1,4 +1,4 @@
-"""Who plays the node types of a workflow in a test: a function, a fake, or nobody."""
+"""Who plays the node types of a workflow in a test: a function, a fake, or nothing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check_played(plan: Plan, played: Collection[str], plans: Mapping[str, Plan]) -> None:
-    """Refuse a workflow that calls what nobody plays, be it in one that it starts."""
+    """Refuse a workflow that calls a node type without a function or fake, be it in one that it starts."""
     missing = sorted({node.calls for node in _all_nodes(plan, plans) if _is_called(node) and node.calls not in played})
     if not missing:
         return

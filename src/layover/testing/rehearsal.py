@@ -12,17 +12,16 @@ from typing import TYPE_CHECKING
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import play
-from layover.core.engine.decision_context import UNLIMITED
 from layover.core.engine.in_doubt import is_probing
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.core.engine.timing import wake_at
 
 if TYPE_CHECKING:
-    from layover.core.engine.decision_context import SlotSupply
+    from layover.core.engine.free_slots import FreeSlots
     from layover.core.engine.state import Point
     from layover.core.plan import Plan
 
-Behaviour = Callable[[object], object]
+Behaviour = Callable[[object], object]  # returns the output of a node for its input, or raises
 Probe = Callable[[object], bool | None]
 
 
@@ -38,7 +37,7 @@ class Rehearsal:
         plan: Plan,
         behaviours: Mapping[str, Behaviour] | None = None,
         now: int = 1_000,
-        slots: SlotSupply = UNLIMITED,
+        slots: FreeSlots | None = None,
         probes: Mapping[str, Probe] | None = None,
     ) -> None:
         self.plan = plan
@@ -46,7 +45,7 @@ class Rehearsal:
         self.probes = dict(probes or {})
         self.behaviours = dict(behaviours or {})
         self.now = now
-        self.state = Execution(plan)
+        self.state = ExecutionState(plan)
         self.log: list[tuple[int, ev.AnyEvent]] = []
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
@@ -56,9 +55,9 @@ class Rehearsal:
         self.log.extend((self.now, event) for event in events)
         return events
 
-    def start(self, given: object = None, user: str | None = None) -> Rehearsal:
+    def start(self, input: object = None, user: str | None = None) -> Rehearsal:  # noqa: A002 - as everywhere
         """Begin and go on until the execution rests."""
-        self.send(cmd.Create(id="execution", input=given, user=user))
+        self.send(cmd.Create(id="execution", input=input, user=user))
         return self.run()
 
     def run(self) -> Rehearsal:

@@ -75,7 +75,7 @@ def _decorated(test: Test, most: int, seed: int) -> Test:
                 if len(found) == _ENOUGH:
                     break
         if found:
-            raise DidNotSurvive(_told(found)) from found[0][1]
+            raise DidNotSurvive(_crash_report(found)) from found[0][1]
 
     return proved
 
@@ -103,7 +103,7 @@ async def _disturbed(run: Test, layover: Layover, crash: Crash, expected: list[o
         raise DidNotSurvive(f"It comes to something else: {fates} instead of {expected}.")
 
 
-def _told(found: list[tuple[Crash, Exception]]) -> str:
+def _crash_report(found: list[tuple[Crash, Exception]]) -> str:
     crash, error = found[0]
     others = ", ".join(f"`{one}`" for one, _ in found[1:])
     also = f" So it is with a crash at {others}{' and more' if len(found) == _ENOUGH else ''}." if others else ""
@@ -115,7 +115,7 @@ def _told(found: list[tuple[Crash, Exception]]) -> str:
 def _fates(world: Layover) -> list[object]:
     return [
         (one.workflow, one.status, one.outcome, one.output, one.error.code if one.error is not None else "")
-        for one in world.executions
+        for one in world.handles
     ]
 
 

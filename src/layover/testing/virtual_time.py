@@ -9,17 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import heapq
-from datetime import timedelta
 from itertools import count
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
-from layover.core.definitions.durations import parse_duration
 from layover.runtime.clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-Length: TypeAlias = str | int | timedelta
 
 _BEGINNING = 1_767_225_600_000  # the first of January 2026: the same in every run
 
@@ -75,7 +71,7 @@ class VirtualTime:
             hinted.set()
 
     async def look_at_every_step(self, hinted: asyncio.Event) -> None:
-        """Return when somebody hints, or when time has passed at all."""
+        """Return at a hint, or when time has passed at all."""
         self._lookers.add(hinted)
         try:
             await hinted.wait()
@@ -94,7 +90,7 @@ class VirtualTime:
             ringing.cancel()
 
     def forget_all(self) -> None:
-        """Forget what was to happen: whoever wanted it is dead."""
+        """Forget the timers of an engine that is dead."""
         self._moments.clear()
 
 
@@ -122,7 +118,7 @@ class VirtualClock(Clock):
         return cast("asyncio.AbstractEventLoop", VirtualTimers(self._time))
 
     async def wait(self, until: int, hinted: asyncio.Event) -> None:
-        """Wait for a moment or a hint; whoever wants to look all the time looks at every step instead."""
+        """Wait for a moment or a hint; a loop that polls all the time polls at every step instead."""
         if until <= self._time.now:
             await self._time.look_at_every_step(hinted)
         else:
@@ -151,10 +147,3 @@ class VirtualTimers:
     def call_soon(self, ring: Callable[[], None]) -> asyncio.Handle:
         """Have something called as soon as everything else has been."""
         return self._loop.call_soon(ring)
-
-
-def milliseconds(length: Length) -> int:
-    """Return a length of time as a test gives it: `2d`, a timedelta, or milliseconds."""
-    if isinstance(length, str):
-        return parse_duration(length)
-    return length // timedelta(milliseconds=1) if isinstance(length, timedelta) else length

@@ -8,6 +8,7 @@ import msgspec
 
 from tests.api.codes.registry import any_route, asked, parts_of
 from tests.api.codes.stage import HEADER
+from tests.runtime.harness import end
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -62,7 +63,10 @@ async def one_of_too_many(stage: Stage, route: Route) -> Answered:
 
 
 async def _with_token(stage: Stage, route: Route) -> Asked:
-    """Return a request with a token that exists, if the route takes one: nothing else is looked at before that."""
+    """Return a request with a token, or for a webhook, that exists: nothing else is looked at before that."""
+    if route.name == "take_delivery":
+        webhook = {"name": "t", "type": "webhook", "verify": {"scheme": "none"}}
+        return asked(route, workflow=await stage.saved(end("done"), triggers=[webhook]), name="t")
     return asked(route, token=(await stage.called())[1]) if route.open == "token" else asked(route)
 
 
@@ -130,6 +134,7 @@ async def a_field_that_nobody_knows(stage: Stage, route: Route) -> Answered:
 @any_route("unknown_point")
 @any_route("unknown_token")
 @any_route("unknown_key")
+@any_route("unknown_trigger")
 async def what_is_made_up(stage: Stage, route: Route) -> Answered:
     request = asked(route)
     return await stage.api.ask(request.method, request.path, request.body)
@@ -158,7 +163,7 @@ async def while_the_first_is_worked_at(stage: Stage, route: Route) -> Answered:
     async def ask(headers: dict[str, str]) -> Answered:
         return await stage.api.ask(request.method, request.path, request.body, key=key, headers=headers)
 
-    first, second = await stage.meanwhile("end_reply", ask, lambda: ask({}))
+    first, second = await stage.meanwhile("idempotency.finish", ask, lambda: ask({}))
     again = await ask({})
     assert (again.status, again.headers.get("idempotency-replayed")) == (first.status, "true")
     return second

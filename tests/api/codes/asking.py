@@ -92,6 +92,12 @@ async def decided_once_more(stage: Stage, route: Route) -> Answered:
     return await decide(stage, route, begun)
 
 
+@route("delegate", "not_answerable")
+async def delegated_where_nothing_is_decided(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form("review"))
+    return await by_delegation(stage.api, begun, as_=ANN)
+
+
 # Who may not
 
 
@@ -158,7 +164,7 @@ async def who_comes_second(stage: Stage, route: Route) -> Answered:
 @every_way("point_closed", only=OR_DELEGATING)
 async def who_is_not_awaited_any_more(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(approval())
-    await stage.engine.cancel(begun.id)
+    await stage.engine.control.cancel(begun.id)
     return await decide(stage, route, begun)
 
 
@@ -178,38 +184,45 @@ async def a_timer_is_answered(stage: Stage, _route: Route) -> Answered:
 
 @route("resume_point", "not_answerable")
 @route("cancel_point", "not_answerable")
+@route("get_pause_point_at", "not_answerable")
 async def a_timer_further_on(stage: Stage, route: Route) -> Answered:
     return await _at(stage, route, await stage.begun(form(), delay()), "rest")
 
 
 @route("resume_point", "unknown_point")
 @route("cancel_point", "unknown_point")
+@route("get_pause_point_at", "unknown_point")
 async def a_node_that_is_not_there(stage: Stage, route: Route) -> Answered:
     return await _at(stage, route, await stage.begun(form()), "nowhere")
 
 
 @route("resume_point", "malformed_context_id")
 @route("cancel_point", "malformed_context_id")
+@route("get_pause_point_at", "malformed_context_id")
 async def a_place_that_cannot_be_read(stage: Stage, route: Route) -> Answered:
     return await _at(stage, route, await stage.begun(form()), "ask:")
 
 
 @route("resume_point", "snapshot_pending")
 @route("cancel_point", "snapshot_pending")
+@route("get_pause_point_at", "snapshot_pending")
 async def a_form_further_on(stage: Stage, route: Route) -> Answered:
     return await _at(stage, route, await stage.begun(form(), form("later")), "later")
 
 
 @route("resume_point", "execution_closed")
 @route("cancel_point", "execution_closed")
+@route("get_pause_point_at", "execution_closed")
 async def a_form_that_was_never_reached(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form(), form("later"))
-    await stage.engine.cancel(begun.id)
+    await stage.engine.control.cancel(begun.id)
     return await _at(stage, route, begun, "later")
 
 
 async def _at(stage: Stage, route: Route, begun: Begun, context: str) -> Answered:
     path = f"/api/resume/{begun.workflow}/{begun.id}/{context}"
+    if route.name == "get_pause_point_at":
+        path = f"/executions/{begun.id}/pause-points/{context}"
     return await stage.api.ask(route.method, path, {} if route.body is not None else None)
 
 
@@ -232,8 +245,8 @@ async def given_up(stage: Stage, route: Route) -> Answered:
 @route("cancel_point", "already_answered")
 async def given_up_after_the_answer(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form())
-    await stage.engine.answer(begun.points["ask"], {}, by="ben")
-    await stage.engine.wait(begun.id)
+    await stage.engine.answers.answer(begun.points["ask"], {}, by="ben")
+    await stage.engine.executions.wait(begun.id)
     answered = await _give_up(stage, route, begun)
     assert answered.json["winner"]["by"] == "ben"
     return answered
@@ -270,6 +283,14 @@ async def listed(stage: Stage, route: Route) -> Answered:
 async def looked_at(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(approval())
     return await stage.api.get(route.path.replace("{id}", begun.points["review"]))
+
+
+@route("get_pause_point_at", 200)
+async def looked_at_by_context(stage: Stage, route: Route) -> Answered:
+    begun = await stage.begun(approval())
+    answered = await _at(stage, route, begun, "review")
+    assert answered.json["id"] == begun.points["review"]
+    return answered
 
 
 @route("list_paused", 200)

@@ -53,6 +53,18 @@ async def not_kept(stage: Stage, route: Route) -> Answered:
     return answered
 
 
+@route("save_workflow", "secret_not_allowed")
+@route("put_workflow", "secret_not_allowed")
+async def not_granted(stage: Stage, route: Route) -> Answered:
+    return await _keep(stage, route, {**flow(end("done"), name=stage.name()), "secrets": ["KEY"]})
+
+
+@route("import_workflows", "secret_not_allowed")
+async def not_granted_to_any(stage: Stage, _route: Route) -> Answered:
+    bundle = {"format": "layover/1", "workflows": [{**flow(end("done"), name=stage.name()), "secrets": ["KEY"]}]}
+    return await stage.api.post("/workflows/import", bundle)
+
+
 @route("import_workflows", 200)
 async def brought_along(stage: Stage, _route: Route) -> Answered:
     bundle = {"format": "layover/1", "workflows": [flow(end("done"), name=stage.name())]}
@@ -85,7 +97,7 @@ async def listed(stage: Stage, _route: Route) -> Answered:
 @route("get_workflow_graph", 200)
 async def looked_at(stage: Stage, route: Route) -> Answered:
     name = await stage.saved(form())
-    await stage.engine.register(flow(form(), end("done"), name=name))
+    await stage.engine.workflows.register(flow(form(), end("done"), name=name))
     return await stage.api.get(asked(route, name=name).path)
 
 
@@ -126,7 +138,7 @@ async def changed(stage: Stage, route: Route) -> Answered:
 @route("pause_workflow", "workflow_inactive")
 async def paused_what_is_not_started_anyway(stage: Stage, _route: Route) -> Answered:
     name = await stage.saved(form())
-    await stage.engine.set_standing(name, "inactive")
+    await stage.engine.workflow_status.set(name, "inactive")
     return await stage.api.post(f"/workflows/{name}/pause")
 
 

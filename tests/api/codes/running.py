@@ -66,7 +66,7 @@ async def started_when_no_more_may_run(stage: Stage, _route: Route) -> Answered:
 @route("start_execution", "workflow_inactive")
 async def started_what_is_not_to_be(stage: Stage, _route: Route) -> Answered:
     name = await stage.saved(end("done"))
-    await stage.engine.set_standing(name, "inactive")
+    await stage.engine.workflow_status.set(name, "inactive")
     return await stage.api.post("/executions", {"workflow": name})
 
 
@@ -98,6 +98,14 @@ async def listed_by_no_condition(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get("/executions?where=colour=red")
 
 
+@route("count_executions", 200)
+async def counted(stage: Stage, _route: Route) -> Answered:
+    await stage.begun(form())
+    answered = await stage.api.get("/executions/counts")
+    assert answered.json["paused"] >= 1
+    return answered
+
+
 @route("list_paused_executions", 200)
 async def listed_paused(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form())
@@ -110,6 +118,7 @@ async def listed_paused(stage: Stage, _route: Route) -> Answered:
 @route("list_history", 200)
 @route("list_nodes", 200)
 @route("list_legs", 200)
+@route("list_logs", 200)
 @route("get_graph", 200)
 @route("get_why", 200)
 async def looked_at(stage: Stage, route: Route) -> Answered:
@@ -117,10 +126,32 @@ async def looked_at(stage: Stage, route: Route) -> Answered:
     return await stage.api.get(asked(route, id=begun.id).path)
 
 
+@route("get_execution", 202)
+async def waited_for_in_vain(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    answered = await stage.api.get(f"/executions/{begun.id}?wait=1ms&until=end")
+    assert answered.json["status"] == "paused"
+    return answered
+
+
+@route("get_execution", "missing_functions")
+async def waited_for_without_its_functions(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(call("pay", "nobody_has_it"))
+    answered = await stage.api.get(f"/executions/{begun.id}?wait=60s&until=end")
+    assert (answered.json["execution_id"], answered.json["functions"]) == (begun.id, ["nobody_has_it"])
+    return answered
+
+
 @route("list_history", "malformed_cursor")
 async def history_from_nowhere(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(end("done"))
     return await stage.api.get(f"/executions/{begun.id}/history?cursor=x")
+
+
+@route("list_logs", "malformed_cursor")
+async def logs_from_nowhere(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.get(f"/executions/{begun.id}/logs?cursor=x")
 
 
 @route("stream", 200)
@@ -148,27 +179,53 @@ async def steered(stage: Stage, route: Route) -> Answered:
 @route("resume_execution", 200)
 async def resumed(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form())
-    await stage.engine.pause(begun.id)
+    await stage.engine.control.pause(begun.id)
     return await stage.api.post(f"/executions/{begun.id}/resume", {"resume_data": {"list": "new"}})
+
+
+@route("clear_resume", 200)
+async def pause_without_an_end(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    await stage.engine.control.pause(begun.id)
+    return await stage.api.delete(f"/executions/{begun.id}/resume")
+
+
+@route("clear_resume", "wrong_state")
+async def no_pause_to_end(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.api.delete(f"/executions/{begun.id}/resume")
+
+
+@route("pause_execution", "beyond_max_pause")
+async def paused_for_too_long(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.api.post(f"/executions/{begun.id}/pause", {"until": "2999-01-01T00:00:00Z"})
+
+
+@route("resume_execution", "beyond_max_pause")
+async def resumed_too_late(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    await stage.engine.control.pause(begun.id)
+    return await stage.api.post(f"/executions/{begun.id}/resume", {"at": "2999-01-01T00:00:00Z"})
 
 
 @route("retry_execution", 200)
 async def tried_again(stage: Stage, _route: Route) -> Answered:
     name = await stage.saved(call("a"))
-    execution = await stage.engine.start(name)
+    execution = await stage.engine.executions.start(name)
     (await stage.work.begun()).raises(ValueError("no"))
     await until_status(stage.engine, execution.id, "failed")
     answered = await stage.api.post(f"/executions/{execution.id}/retry")
     (await stage.work.begun()).returns()
-    await stage.engine.wait(execution.id)
+    await stage.engine.executions.wait(execution.id)
     return answered
 
 
 @route("rewind_execution", 200)
 async def rewound(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form())
-    await stage.engine.answer(begun.points["ask"], {}, by="mia")
-    await stage.engine.wait(begun.id)
+    await stage.engine.answers.answer(begun.points["ask"], {}, by="mia")
+    await stage.engine.executions.wait(begun.id)
     return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "ask"})
 
 
@@ -238,5 +295,5 @@ async def _decided_meanwhile(stage: Stage, act: str) -> Answered:
         assert answered.status in (200, 201), answered
         return answered
 
-    first, _ = await stage.meanwhile("answer", ask, other)
+    first, _ = await stage.meanwhile("answers.reserve", ask, other)
     return first

@@ -18,7 +18,7 @@ from layover.api.endpoint import RESERVED
 from layover.bootstrap import open_store
 from layover.coordination.local import LocalLimiter
 from layover.ports.errors import StoreUnavailable
-from layover.runtime.operations.executions import Options
+from layover.runtime.operations.start_options import Options
 from tests.api.contract import check_answer
 from tests.api.harness import ADMIN_KEY, UNLIMITED, Answered, listening
 from tests.runtime.harness import Between, Held, engine_on, flow, until_status
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
-    from layover.runtime.engine import Engine
+    from layover.runtime.runtime import Runtime
     from tests.api.harness import Api
 
 SECRET: Final = "postgres://layover:hunter2@db.internal/layover"  # noqa: S105 - what must not be told to anybody
@@ -61,7 +61,13 @@ class Faulty(Between):
         self.left: dict[str, int] = {}  # how many calls of a request go well before one does not
 
     def __getattr__(self, name: str) -> Any:
-        found, fault = super().__getattr__(name), _fault.get()
+        return self._faulty(name, super().__getattr__(name))
+
+    def method(self, family: str, name: str) -> Any:
+        return self._faulty(f"{family}.{name}", super().method(family, name))
+
+    def _faulty(self, name: str, found: Any) -> Any:
+        fault = _fault.get()
         if not fault or not inspect.iscoroutinefunction(found):
             return found
         if fault in self.left and asyncio.current_task() is _request.get():
@@ -119,7 +125,7 @@ class Crowding:
 class Stage:
     """Servers, and what scenes need of them."""
 
-    def __init__(self, engine: Engine, store: Faulty, work: Held, servers: dict[str, Api]) -> None:
+    def __init__(self, engine: Runtime, store: Faulty, work: Held, servers: dict[str, Api]) -> None:
         self.engine = engine
         self.store = store
         self.work = work
@@ -138,26 +144,26 @@ class Stage:
     async def saved(self, *nodes: dict[str, Any], **fields: Any) -> str:
         """Keep a workflow of nodes, and return its name."""
         name = self.name()
-        await self.engine.register(flow(*nodes, name=name, **fields))
+        await self.engine.workflows.register(flow(*nodes, name=name, **fields))
         return name
 
     async def begun(self, *nodes: dict[str, Any], user: str | None = None, **fields: Any) -> Begun:
         """Start a workflow of nodes, and return the execution once it rests or has ended."""
         name = await self.saved(*nodes, **fields)
-        started = await self.engine.start(name, wait="rest", options=Options(user=user))
-        rows = await self.engine.points(started.id)
+        started = await self.engine.executions.start(name, wait="rest", options=Options(user=user))
+        rows = await self.engine.points.list(started.id)
         return Begun(started.id, name, {row.point.node: row.point.id for row in rows})
 
     async def over(self, *nodes: dict[str, Any]) -> Begun:
         """Start a workflow of nodes, and return the execution once it has ended, with all of its points."""
         name = await self.saved(*nodes)
-        started = await self.engine.start(name, wait="end")
-        rows = await self.engine.points(started.id, status=())
+        started = await self.engine.executions.start(name, wait="end")
+        rows = await self.engine.points.list(started.id, status=())
         return Begun(started.id, name, {row.point.node: row.point.id for row in rows})
 
     async def called(self) -> tuple[str, str]:
         """Return an execution that waits to be called back, and its token."""
-        started = await self.engine.start(await self.saved(PICK))
+        started = await self.engine.executions.start(await self.saved(PICK))
         called = await self.work.begun()
         called.returns()
         await until_status(self.engine, started.id, "waiting")
@@ -212,7 +218,7 @@ class Stage:
 async def staged(address: str) -> AsyncIterator[Stage]:
     """Have servers on a database while the block lasts."""
     store, work = Faulty(address), Held()
-    async with engine_on(store, work) as engine:
+    async with engine_on(store, work, allow_secrets={"*": ("NOBODY_*",)}) as engine:
         async with engine_on(open_store(address)) as stopped:
             pass
         async with (

@@ -54,7 +54,7 @@ async def called_back(stage: Stage, route: Route) -> Answered:
 @route("beat", "token_used")
 async def called_back_too_late(stage: Stage, route: Route) -> Answered:
     execution, token = await stage.called()
-    await stage.engine.cancel(execution)
+    await stage.engine.control.cancel(execution)
     return await stage.api.post(route.path.replace("{token}", token), as_="")
 
 
@@ -80,6 +80,7 @@ async def _made(stage: Stage) -> str:
 @route("me", 200)
 @route("audit", 200)
 @route("list_keys", 200)
+@route("list_secrets", 200)
 async def looked_up(stage: Stage, route: Route) -> Answered:
     await _made(stage)
     return await stage.api.get(route.path)

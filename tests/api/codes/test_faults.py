@@ -24,13 +24,16 @@ GOING_WELL = [
     for status in list(route.answers)[:1]
     if not route.alone and route.name not in ("stream", "readyz")
 ]
-# What has no idempotency key, and may be done once, is told so when it was.
+# What may be done once, and is not known by its idempotency key behind the answer, is told so when it was.
 DONE = {
     "delete_workflow": "unknown_workflow",
     "end_key": "unknown_key",
     "cancel_point": "point_closed",
     "call_back": "token_used",
     "fail_callback": "token_used",
+    "resume_trigger": "wrong_state",
+    "replay_input": "wrong_state",
+    "discard_input": "wrong_state",
 }
 
 

@@ -168,7 +168,7 @@ async def test_of_two_who_let_an_execution_go_on_at_once_one_is_heard(tmp_path: 
             assert (told["resume_count"], told["variables"]) == (1, {"by": "mia" if mia.status == 200 else "ben"})
 
 
-async def test_sixty_older_ones_that_nobody_decides_do_not_hold_up_one_that_is_decided(tmp_path: Path) -> None:
+async def test_sixty_older_undecided_ones_do_not_block_one_that_is_decided(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await save(api, REVIEW)
         older = [await start(api) for _ in range(60)]

@@ -198,7 +198,7 @@ def test_a_server_may_be_killed_over_and_over(place: Place) -> None:
             assert sorted(place.effects()) == ["0", "1", "2"]
 
 
-def test_what_nobody_was_told_of_is_done_once_when_it_is_asked_for_again(place: Place) -> None:
+def test_an_unanswered_request_has_one_effect_when_it_is_repeated(place: Place) -> None:
     with place.served(held=True) as server:
         started = start(server, "ask", 1)
         id_, (point,) = started["id"], started["pause_points"]

@@ -80,7 +80,7 @@ async def test_an_input_that_is_too_large_starts_nothing(tmp_path: Path) -> None
         "/executions/paused",
     ],
 )
-async def test_whoever_is_paused_again_stands_last_in_the_list(tmp_path: Path, path: str) -> None:
+async def test_an_execution_paused_again_is_last_in_the_list(tmp_path: Path, path: str) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine, listening(engine) as api:
         await save(api, flow(form(schema={}), form("more", schema={})))
@@ -196,7 +196,7 @@ async def test_a_workflow_is_held_and_let_go_while_people_answer(tmp_path: Path)
 
 
 @pytest.mark.parametrize("acts", [("cancel", "cancel"), ("cancel", "pause"), ("cancel", "retry")])
-async def test_what_is_cancelled_is_so_for_everybody(tmp_path: Path, acts: tuple[str, str]) -> None:
+async def test_acts_beside_a_cancel_lead_to_one_cancellation(tmp_path: Path, acts: tuple[str, str]) -> None:
     async with served(tmp_path) as api:
         await save(api, flow(form(schema={})))
         for _ in range(ROUNDS):

@@ -41,14 +41,14 @@ class Overtaken(Between):
         if first is not None:
             await first()
 
-    async def enqueue(self, commands: list[Enqueue], *more: Any) -> Any:
+    async def commands_enqueue(self, commands: list[Enqueue], *more: Any) -> Any:
         await self._let_happen()
-        return await self.store.enqueue(commands, *more)
+        return await self.store.commands.enqueue(commands, *more)
 
-    async def claim(self, claim: Claim) -> Any:
+    async def claims_claim(self, claim: Claim) -> Any:
         if claim.execution_id is not None:
             await self._let_happen()
-        return await self.store.claim(claim)
+        return await self.store.claims.claim(claim)
 
 
 async def test_a_resume_that_comes_second_is_refused_with_what_it_brought(tmp_path: Path) -> None:

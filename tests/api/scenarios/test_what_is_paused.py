@@ -34,7 +34,7 @@ pytestmark = pytest.mark.usefixtures("each_database")
 # The response
 
 
-async def test_whoever_starts_an_execution_gets_what_its_first_pause_responds(tmp_path: Path) -> None:
+async def test_a_start_gets_the_response_of_the_first_pause(tmp_path: Path) -> None:
     nodes = [
         call("first"),
         approval(response={"message": "Order ${input.id} is under review", "total": "${nodes.first}"}),
@@ -65,7 +65,7 @@ async def test_of_several_pauses_the_first_that_has_a_response_gives_it(tmp_path
             assert told["response"] == "of two"
 
 
-async def test_whoever_comes_again_with_the_same_key_gets_the_same_response(tmp_path: Path) -> None:
+async def test_a_repeated_start_with_the_same_key_gets_the_same_response(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await save(api, flow(approval(response="soon"), end("done")))
         body = {"workflow": "flow", "wait": "60s"}

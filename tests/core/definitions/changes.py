@@ -1,4 +1,4 @@
-"""Changes to one field of a definition, each of which makes it mean something else."""
+"""Changes to one field of a definition, each of which changes its meaning."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from layover.core.definitions.model import Definition, Edge, Graph, Node, Part
+from layover.core.definitions.model import Definition, DefinitionPart, Edge, GraphDefinition, Node, TriggerDefinition
 
 from .parts_of import parts_of
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .dice import Dice
     from .parts_of import Path
 
-P = TypeVar("P", bound=Part)
+P = TypeVar("P", bound=DefinitionPart)
 
 _FOR_PEOPLE = frozenset({"label", "description", "tags", "position", "extra"})
 
@@ -31,9 +31,11 @@ def meaningful_fields(definition: Definition) -> Iterator[tuple[Path, str]]:
 
 
 def changed(part: P, path: Path, field: str, dice: Dice) -> P:
-    """Return a part in which one field, deep within, has another value."""
-    if not path and field == "edges" and isinstance(part, Graph) and not part.edges:
+    """Return a part in which one field, at any depth, has another value."""
+    if not path and field == "edges" and isinstance(part, GraphDefinition) and not part.edges:
         return msgspec.structs.replace(part, edges=(Edge(source="zzz", target="zzz", port="zzz"),))
+    if not path and field == "triggers" and isinstance(part, Definition) and not part.triggers:
+        return msgspec.structs.replace(part, triggers=(TriggerDefinition(name="zzz", type="zzz"),))
     if not path:
         return msgspec.structs.replace(part, **{field: other(getattr(part, field), dice)})
     (name, index), *rest = path
@@ -46,7 +48,7 @@ def changed(part: P, path: Path, field: str, dice: Dice) -> P:
 
 
 def other(value: object, dice: Dice) -> object:
-    """Return another value of the same kind, as near to the first as can be."""
+    """Return another value of the same kind, as close to the first as possible."""
     match value:
         case None | msgspec.UNSET:
             return 0 if value is None else None
@@ -64,9 +66,9 @@ def other(value: object, dice: Dice) -> object:
             return [*value, None]
         case tuple():
             return _other_items(value, dice)
-        case Graph():
+        case GraphDefinition():
             return msgspec.structs.replace(value, nodes=(*value.nodes, Node(id="zzz", type="zzz")))
-        case Part():
+        case DefinitionPart():
             field = dice.pick([name for name in value.__struct_fields__ if name not in _FOR_PEOPLE])
             return changed(value, (), field, dice)
         case _:
@@ -81,7 +83,7 @@ def _other_mapping(value: dict[str, object], dice: Dice) -> dict[str, object]:
 
 
 def _other_items(value: tuple[object, ...], dice: Dice) -> tuple[object, ...]:
-    """Add, drop or repeat an item: each says something else, and so does every item that is changed itself."""
+    """Add, drop or repeat an item: each changes the meaning, and so does a changed item."""
     if not value:
         return ("a",)
     index = dice.integer(0, len(value) - 1)

@@ -1,7 +1,7 @@
-"""Choices, each one a draw of Hypothesis, so that what is made of them can be shrunk.
+"""Choices, each one a draw of Hypothesis, so that everything made from them can be shrunk.
 
-Everything is made of few strategies that are kept: to build a new strategy for every choice would cost far more than
-the choice itself.
+Everything is made from a few strategies that are reused: to build a new strategy for every choice would cost far more
+than the choice itself.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def _texts(most: int) -> SearchStrategy[str]:
 
 
 class Dice:
-    """Draws what a generator asks for."""
+    """Draws the choices of a generator."""
 
     def __init__(self, draw: DrawFn) -> None:
         self.draw = draw
@@ -104,7 +104,7 @@ class Dice:
         return {name: make() for bit, (name, make) in enumerate(options.items()) if chosen >> bit & 1}
 
     def text(self, most: int = 12) -> str:
-        """Draw text without an expression: any characters that JSON can hold, and what YAML stumbles over."""
+        """Draw text without an expression: any characters that JSON can hold, and those that are special in YAML."""
         found = self.pick(_TRICKY) if self.chance() else self._characters(most)
         return found.replace("${", "$ {")[:most]
 
@@ -113,7 +113,7 @@ class Dice:
 
 
 class SeededDice(Dice):
-    """Draws evenly and fast, without Hypothesis: for tests that want to see a lot and need nothing shrunk."""
+    """Draws evenly and fast, without Hypothesis: for tests that need many examples and no shrinking."""
 
     def __init__(self, seed: int) -> None:
         self._random = Random(seed)  # noqa: S311 - no secret is made of it

@@ -1,4 +1,4 @@
-"""What a call costs, in numbers that are the same on every machine: memory at its peak, and instructions."""
+"""The cost of a call, in numbers that are the same on every machine: peak memory, and instructions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def peak_of(function: Callable[[], T]) -> tuple[T, int]:
-    """Return what a function gives, and how many bytes more than before were in use at most."""
+    """Return the result of a function, and its peak of additional bytes."""
     tracemalloc.start()
     try:
         result = function()

@@ -1,4 +1,4 @@
-"""Definitions that were made to hang a reader, to crash it or to fill its memory, each with the problem it gives."""
+"""Definitions made to hang a reader, to crash it or to fill its memory, each with its expected problem."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def band(count: int, width: int) -> list[tuple[int, int]]:
 
 
 def nested_bodies_text(depth: int) -> str:
-    """Write loops within each other; as text, because the json module itself cannot write what is so deep."""
+    """Write loops within each other; as text, because the json module itself cannot write such depth."""
     opened = "".join(f'[{{"id": "l{level}", "type": "loop", "times": 1, "body": ' for level in range(depth))
     return f'{{"name": "w", "nodes": {opened}{json.dumps([compute(0)])}{"}]" * depth}}}'
 

@@ -1,4 +1,4 @@
-"""Damage that texts and data suffer in editors, merges and pipes."""
+"""Damage to texts and data, as in editors, merges and pipes."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ _ACCIDENTS: tuple[Callable[[Dice, str], str], ...] = (
 
 
 def damaged_data(dice: Dice, document: dict[str, Any]) -> dict[str, Any]:
-    """Return data in which one value, anywhere, is another one, is gone or stands under another name."""
+    """Return data in which one value, anywhere, is replaced, removed or renamed."""
     copied = copy.deepcopy(document)
     holder, key = dice.pick(_places(copied))
     match dice.integer(0, 3):

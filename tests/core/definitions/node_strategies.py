@@ -1,4 +1,4 @@
-"""One builder per node type: the fields that it needs, and some of those that it may have."""
+"""One builder per node type: its required fields, and some of the optional ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 1_000_000_000
 
 
 class Site(NamedTuple):
-    """What a builder is given: where the node stands, which nodes lead to it, and a way to fill a body."""
+    """The input of a builder: the position of the node, the nodes that lead to it, and a way to fill a body."""
 
     place: Place
     sources: tuple[str, ...]
@@ -105,7 +105,7 @@ def _end(dice: Dice, site: Site) -> Fields:
 
 
 class _Names(NamedTuple):
-    """What a container calls an item and its index, and the fields that say so."""
+    """The names of an item and its index in a container, and the fields that set them."""
 
     fields: Fields
     item: str

@@ -80,7 +80,7 @@ def retry(dice: Dice) -> dict[str, Any]:
 
 
 def people(dice: Dice, place: Place) -> dict[str, Any]:
-    """Return at least somebody."""
+    """Return at least one approver."""
 
     def names() -> list[str]:
         return [template(dice, place) for _ in range(dice.integer(1, 3))]

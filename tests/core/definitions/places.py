@@ -1,7 +1,7 @@
-"""What an expression can name at a place, and expressions and templates that name nothing else.
+"""The names that an expression can use at a position, and expressions and templates that use only those.
 
-A term is an expression with the kind of its value. `any` may stand where any other kind is wanted; `opaque` is a value
-of some kind that is not told here, so it is only compared, given on or put into text.
+A term is an expression with the kind of its value. `any` is allowed where any other kind is wanted; `opaque` is a value
+of an unknown kind, so it is only compared, passed on or put into text.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SELECTABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
 
 
 class Place(NamedTuple):
-    """The terms that exist at one place of a definition, the ids that are taken there, and how deep it is."""
+    """The terms at one position of a definition, the ids in use there, and its depth."""
 
     terms: tuple[Term, ...] = ()
     ids: frozenset[str] = frozenset()
@@ -32,22 +32,22 @@ class Place(NamedTuple):
         return [text for text, kind in self.terms if kind in kinds]
 
     def plus(self, *terms: Term) -> Place:
-        """Return the place with more terms; a name that is there already now has its new meaning only."""
+        """Return the position with more terms; a repeated name has only its new meaning."""
         new = {text for text, _ in terms}
         return self._replace(terms=(*(term for term in self.terms if term[0] not in new), *terms))
 
     def after(self, past: Mapping[str, Mapping[str, object]]) -> Place:
-        """Return the place of what comes after some nodes."""
+        """Return the position after some nodes."""
         return self.plus(*(term for id_, node in past.items() for term in output_terms(node, id_)))
 
 
 def selected(operand: str, name: str) -> str:
-    """Write the field of a value, by index where its name could not be selected."""
+    """Write the field of a value, by index if its name is not an identifier."""
     return f"{operand}.{name}" if _SELECTABLE(name) and name not in AWKWARD else f"{operand}['{name}']"
 
 
 def root_terms(schema: object, variables: Iterable[str]) -> tuple[Term, ...]:
-    """Return what every expression of a definition can name."""
+    """Return the terms of every expression of a definition."""
     always = [
         ("execution.id", "text"),
         ("execution.resume_count", "number"),
@@ -97,7 +97,7 @@ INPUT_SCHEMAS: tuple[object, ...] = (
 
 
 def output_terms(node: Mapping[str, object], id_: str) -> list[Term]:
-    """Return what can be read of a node once it has run."""
+    """Return the terms of a node that has run."""
     output, error = selected("nodes", id_), selected("errors", id_)
     failure = [(f"{error}.code", "text"), (f"{error}.retryable", "bool"), (f"{error}.attempt", "number")]
     shape = _OUTPUTS.get(str(node["type"]))
@@ -179,7 +179,7 @@ def expression(dice: Dice, place: Place) -> str:
 
 
 def whole(dice: Dice, place: Place) -> str:
-    """Return a template that gives a value as it is."""
+    """Return a template that gives a value of any kind."""
     return f"${{{expression(dice, place)}}}"
 
 
@@ -191,7 +191,7 @@ def some_list(dice: Dice, place: Place) -> tuple[str, str]:
 
 
 def template(dice: Dice, place: Place) -> str:
-    """Return text in which expressions may stand."""
+    """Return text that may contain expressions."""
     match dice.integer(0, 4):
         case 0 | 1:
             return dice.text()
@@ -204,7 +204,7 @@ def template(dice: Dice, place: Place) -> str:
 
 
 def value(dice: Dice, place: Place | None, depth: int = 2) -> object:
-    """Return JSON in whose strings expressions may stand, unless there is no place for them."""
+    """Return JSON whose strings may contain expressions, unless there is no position for them."""
     match dice.integer(0, 7 if depth else 4):
         case 0:
             return dice.pick(_ODD_VALUES)

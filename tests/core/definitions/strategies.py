@@ -1,6 +1,6 @@
 """Valid definitions of every kind, in the plain form: nodes, edges with their ports, `start` only where it is needed.
 
-Whatever is generated here passes `check`. `surface` writes the same definition in the other ways that people write it.
+Every generated definition passes `check`. `surface` writes the same definition in the other ways that people write it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from .dice import Dice
 from .node_strategies import NODES, Site, ports_of
 from .parts import duration, extra_fields
 from .places import AWKWARD, INPUT_SCHEMAS, Place, mapping, root_terms, template
+from .trigger_strategies import secrets_of, triggers
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn
@@ -25,7 +26,7 @@ ROUNDS = int(os.environ.get("LAYOVER_TORTURE", "0"))
 
 
 def examples(count: int) -> settings:
-    """Return the settings of a test that looks at so many examples, and at more under torture."""
+    """Return the settings of a test with so many examples, and with more under torture."""
     return settings(
         max_examples=count * max(ROUNDS, 1),
         derandomize=not ROUNDS,
@@ -51,9 +52,13 @@ def definition(dice: Dice) -> Document:
         {
             "description": lambda: dice.text(40),
             "settings": lambda: _settings(dice, place),
+            "secrets": lambda: [f"KEY_{n}" for n in range(dice.integer(0, 2))],
             "tags": lambda: [dice.text(8) for _ in range(dice.integer(0, 2))],
+            "triggers": lambda: triggers(dice),
         }
     )
+    if needed := secrets_of(document.get("triggers", [])):
+        document["secrets"] = [*document.get("secrets", []), *needed]
     if schema is not None:
         document["input"] = schema
     if variables is not None:
@@ -91,19 +96,19 @@ def _rate(dice: Dice, place: Place) -> Document:
 
 
 def _before_start(place: Place) -> Place:
-    """Return what there is before an execution starts."""
+    """Return the position before an execution starts."""
     return place._replace(terms=tuple(term for term in place.terms if term[0].startswith(("input", "trigger"))))
 
 
 class _Drawn(NamedTuple):
-    """A node that has been drawn, and all that comes before it, itself included."""
+    """A node that has been drawn, and everything before it, itself included."""
 
     node: Document
     past: dict[str, Document]
 
 
 class _Builder:
-    """Builds the graphs of one definition; `left` is how many nodes it may still have."""
+    """Builds the graphs of one definition; `left` is the number of nodes that it may still have."""
 
     def __init__(self, dice: Dice, left: int) -> None:
         self._dice = dice

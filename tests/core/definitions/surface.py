@@ -1,6 +1,6 @@
 """The same definition in the other ways in which people may write it.
 
-What is written here differs from the plain form in everything that does not matter: the order of keys, nodes and edges,
+The result differs from the plain form in everything that does not matter: the order of keys, nodes and edges,
 `next` instead of `edges`, a body as the list of its nodes, defaults that are spelled out, other spellings of durations.
 """
 
@@ -12,8 +12,23 @@ import msgspec
 from hypothesis import strategies as st
 
 from layover.core.definitions.durations import format_duration, parse_duration
-from layover.core.definitions.model import Concurrency, Edge, Heading, Part, Rate, Retry, Settings
-from layover.core.definitions.node_types import TYPES, AwaitedSignal, Call, Case, Escalation, People
+from layover.core.definitions.model import (
+    ConcurrencyDefinition,
+    DefinitionPart,
+    Edge,
+    Heading,
+    RateDefinition,
+    RetryDefinition,
+    WorkflowSettings,
+)
+from layover.core.definitions.node_types import (
+    TYPES,
+    CallNode,
+    Case,
+    EscalationDefinition,
+    PeopleDefinition,
+    SignalDefinition,
+)
 
 from .dice import Dice
 from .node_strategies import ports_of
@@ -30,15 +45,15 @@ _TIMES = frozenset({"delay", "max_delay", "max_pause", "timeout", "retention", "
     "lookback",
     "heartbeat",
 }
-_NESTED: dict[str, type[Part]] = {
-    "retry": Retry,
-    "settings": Settings,
-    "approvers": People,
-    "escalate": Escalation,
-    "to": People,
+_NESTED: dict[str, type[DefinitionPart]] = {
+    "retry": RetryDefinition,
+    "settings": WorkflowSettings,
+    "approvers": PeopleDefinition,
+    "escalate": EscalationDefinition,
+    "to": PeopleDefinition,
     "cases": Case,
-    "signals": AwaitedSignal,
-    "rate": Rate,
+    "signals": SignalDefinition,
+    "rate": RateDefinition,
 }
 
 
@@ -103,7 +118,7 @@ def _targets(dice: Dice, targets: list[str]) -> object:
 
 
 def _node(dice: Dice, node: Document) -> Document:
-    written = _part(dice, node, TYPES.get(node["type"], Call))
+    written = _part(dice, node, TYPES.get(node["type"], CallNode))
     if node["type"] in ("loop", "parallel"):
         if "body" in node:
             written["body"] = _body(dice, node["body"])
@@ -117,7 +132,7 @@ def _body(dice: Dice, graph: Document) -> object:
     return written["nodes"] if [*written] == ["nodes"] and dice.chance() else _shuffled(dice, written)
 
 
-def _part(dice: Dice, fields: Document, struct: type[Part]) -> Document:
+def _part(dice: Dice, fields: Document, struct: type[DefinitionPart]) -> Document:
     """Write the fields of a part: durations in other words, defaults spelled out, parts within in other ways."""
     written = {name: _field(dice, name, value) for name, value in fields.items()}
     for name, default in _defaults(struct).items():
@@ -137,7 +152,7 @@ def _field(dice: Dice, name: str, value: object) -> object:
     if name == "retry" and value == {"max_attempts": "forever"} and dice.chance():
         return "forever"
     if name == "concurrency" and isinstance(value, dict):
-        return _part(dice, value, Concurrency)
+        return _part(dice, value, ConcurrencyDefinition)
     nested = _NESTED.get(name)
     if nested is not None and isinstance(value, dict):
         return _part(dice, value, nested)
@@ -146,11 +161,11 @@ def _field(dice: Dice, name: str, value: object) -> object:
     return value
 
 
-_DEFAULTS: dict[type[Part], Document] = {}
+_DEFAULTS: dict[type[DefinitionPart], Document] = {}
 
 
-def _defaults(struct: type[Part]) -> Document:
-    """Return the defaults of a struct as a document spells them; `null` where there is nothing."""
+def _defaults(struct: type[DefinitionPart]) -> Document:
+    """Return the defaults of a struct as a document spells them; `null` where there is none."""
     known = _DEFAULTS.get(struct)
     if known is None:
         known = _DEFAULTS[struct] = {
@@ -171,7 +186,7 @@ def _spelled_default(field: msgspec.structs.FieldInfo) -> object:
         return format_duration(made)
     if isinstance(made, tuple):
         return list(made)
-    return {} if isinstance(made, Settings) else made
+    return {} if isinstance(made, WorkflowSettings) else made
 
 
 def _shuffled(dice: Dice, fields: Document) -> Document:

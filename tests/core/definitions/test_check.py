@@ -1,4 +1,4 @@
-"""Everything that `check` reports: one definition for each, with the place where the problem stands."""
+"""Everything that `check` reports: one definition for each, with the position of the problem."""
 
 from __future__ import annotations
 
@@ -341,7 +341,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("case", WRONG)
-def test_a_problem_is_reported_where_it_stands(case: str) -> None:
+def test_a_problem_is_reported_at_its_position(case: str) -> None:
     source, code, line, column = WRONG[case]
     assert found(source) == [(code, line, column)]
 
@@ -391,7 +391,7 @@ def test_an_unreadable_node_does_not_hide_the_problems_around_it() -> None:
     assert [code for code, *_ in found(source)] == ["missing_field", "expression_syntax"]
 
 
-def test_the_definition_of_a_failed_check_cannot_be_had() -> None:
+def test_the_definition_of_a_failed_check_raises() -> None:
     checked = check(HEAD + "nodes: []\n")
     with pytest.raises(InvalidDefinition) as caught:
         _ = checked.definition
@@ -418,7 +418,7 @@ def test_python_data_has_paths() -> None:
     assert (only.code, only.line, only.path) == ("bad_duration", None, "$.nodes[0].duration")
 
 
-def test_a_body_sees_what_comes_before_its_container_and_its_own_names() -> None:
+def test_a_body_sees_earlier_nodes_and_its_own_names() -> None:
     source = nodes(
         "- {id: first, type: compute, output: [1, 2], next: l}",
         "- id: l",
@@ -443,7 +443,7 @@ def test_an_error_port_can_read_the_error() -> None:
     assert found(source) == []
 
 
-def test_a_case_may_say_when_instead_of_if() -> None:
+def test_a_case_accepts_when_as_an_alias_of_if() -> None:
     say = "{{name: w, nodes: [{{id: s, type: switch, cases: [{{{word}: input.a > {value}, port: p}}]}}]}}"
     assert load(say.format(word="when", value="1")).hash == load(say.format(word="if", value="1")).hash
     assert [code for code, *_ in found(say.format(word="when", value="nothing"))] == ["expression_unknown_name"]
@@ -464,15 +464,75 @@ def test_a_question_without_a_written_bound_is_warned_about(kind: str) -> None:
 
 
 def test_a_secret_is_refused_but_not_in_a_version_that_is_stored() -> None:
-    node = {"id": "a", "type": "http", "url": "https://a.example", "headers": {"key": "${secrets.token}"}}
+    node = {"id": "a", "type": "http", "url": "https://a.example", "headers": {"key": "${secrets.TOKEN}"}}
     document = {"name": "x", "nodes": [node]}
     (problem,) = check(document).problems
-    assert (problem.code, problem.path, problem.severity) == (
-        "secrets_unavailable",
-        "$.nodes[0].headers.key",
-        "error",
-    )
+    assert (problem.code, problem.path, problem.severity) == ("undeclared_secret", "$.nodes[0].headers.key", "error")
     assert check(document, stored=True).ok
+    assert check({**document, "secrets": ["TOKEN"]}).ok
+
+
+SECRET_PROBLEMS = {
+    "within a longer text": ({"bearer": "Bearer ${secrets.KEY}"}, "secret_not_alone"),
+    "beside another": ({"bearer": "${secrets.KEY}${secrets.KEY}"}, "secret_not_alone"),
+    "within an expression": ({"bearer": "${input.live ? secrets.KEY : ''}"}, "secret_not_alone"),
+    "all of them": ({"bearer": "${secrets}"}, "secret_not_alone"),
+    "by a name that is computed": ({"bearer": "${secrets[input.name]}"}, "secret_not_alone"),
+    "through a function": ({"bearer": "${size(secrets.KEY)}"}, "secret_not_alone"),
+    "one that is not declared": ({"bearer": "${secrets.KEI}"}, "undeclared_secret"),
+    "as the log writes it": ({"bearer": {"$secret": "KEY"}}, "reserved_key"),
+    "as the log writes it, deeper": ({"a": [{"b": {"$secret": "OTHER", "c": 1}}]}, "reserved_key"),
+}
+
+
+@pytest.mark.parametrize("how", SECRET_PROBLEMS)
+def test_a_secret_stands_alone_and_is_declared(how: str) -> None:
+    auth, code = SECRET_PROBLEMS[how]
+    node = {"id": "a", "type": "http", "url": "https://a.example", "auth": auth}
+    found = check({"name": "x", "secrets": ["KEY"], "nodes": [node]}).problems
+    assert {problem.code for problem in found} == {code}
+
+
+NOWHERE_ELSE: dict[str, dict[str, object]] = {
+    "the input of a child": {"type": "workflow", "workflow": "y", "input": {"a": "${secrets.KEY}"}},
+    "a callback that calls nothing": {"type": "callback", "input": {"a": "${secrets.KEY}"}},
+    "what a callback shows": {"type": "callback", "call": "http", "response": "${secrets.KEY}"},
+    "a timeout": {"type": "http", "url": "https://a.example", "timeout": "${secrets.KEY}"},
+    "a title": {"type": "form", "title": "${secrets.KEY}", "deadline": "1d", "on_deadline": "fail"},
+    "what is shown": {"type": "form", "shown": {"a": "${secrets.KEY}"}, "deadline": "1d", "on_deadline": "fail"},
+    "a computed value": {"type": "compute", "output": "${secrets.KEY}"},
+    "a variable": {"type": "set", "values": {"a": "${secrets.KEY}"}},
+    "a signal's name": {"type": "wait_signal", "signal": "${secrets.KEY}", "deadline": "1d", "on_deadline": "fail"},
+    "the reason of an end": {"type": "end", "reason": "${secrets.KEY}"},
+    "a delay": {"type": "delay", "duration": "${secrets.KEY}"},
+}
+
+
+@pytest.mark.parametrize("where", NOWHERE_ELSE)
+def test_a_secret_is_given_to_calls_and_nothing_else(where: str) -> None:
+    node = {"id": "a", **NOWHERE_ELSE[where]}
+    document = {"name": "x", "secrets": ["KEY"], "variables": {"a": 1}, "nodes": [node]}
+    assert "secret_exposed" in {problem.code for problem in check(document).problems}
+
+
+def test_a_limit_cannot_be_keyed_by_a_secret() -> None:
+    settings = {"concurrency": {"limit": 1, "key": "${secrets.KEY}"}}
+    document = {"name": "x", "secrets": ["KEY"], "settings": settings, "nodes": [{"id": "e", "type": "end"}]}
+    assert [problem.code for problem in check(document).problems] == ["secret_exposed"]
+
+
+@pytest.mark.parametrize("names", [["key"], ["1KEY"], [""], ["K" * 65], ["KÉY"], ["A-B"], [7], "KEY", ["A", "A"]])
+def test_declared_secrets_have_names_of_secrets(names: object) -> None:
+    assert not check({"name": "x", "secrets": names, "nodes": [{"id": "e", "type": "end"}]}).ok
+
+
+def test_secrets_are_part_of_the_hash_and_of_the_plan() -> None:
+    node = {"id": "a", "type": "f", "input": {"a": ["x", {"b": "${secrets['KEY']}"}], "c": "${secrets.KEY}"}}
+    plan = load({"name": "x", "secrets": ["KEY"], "nodes": [node]})
+    assert plan.graph.nodes[0].secrets == ((("a", 1, "b"), "KEY"), (("c",), "KEY"))
+    bare = {"id": "a", "type": "f"}
+    assert load({"name": "x", "nodes": [bare]}).hash == load({"name": "x", "secrets": [], "nodes": [bare]}).hash
+    assert load({"name": "x", "nodes": [bare]}).hash != load({"name": "x", "secrets": ["KEY"], "nodes": [bare]}).hash
 
 
 CHARGE = {"charge": Parameters(required=("card", "amount"), optional=("note",))}
@@ -498,13 +558,13 @@ def test_the_arguments_of_a_function_are_those_that_it_takes(
     assert all(one.severity == "error" for one in problems)
 
 
-def test_an_argument_that_a_function_does_not_take_is_told_with_those_that_it_takes() -> None:
+def test_an_unknown_argument_is_reported_with_the_known_ones() -> None:
     (only,) = check(nodes("- {id: a, type: charge, input: {card: c, amount: 1, nte: n}}"), functions=CHARGE).problems
     assert only.path == "$.nodes[0].input.nte"
     assert only.message == ("`charge` takes no argument `nte`: it takes `card`, `amount`, `note`. Did you mean `note`?")
 
 
-def test_arguments_are_not_checked_where_nobody_knows_what_a_function_takes() -> None:
+def test_arguments_are_not_checked_for_functions_with_unknown_parameters() -> None:
     source = nodes("- {id: a, type: charge, input: {any: 1}}")
     assert check(source, functions={"charge"}).ok
     assert check(source, functions={"charge": None}).ok

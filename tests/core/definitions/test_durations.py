@@ -51,7 +51,7 @@ def test_a_duration_is_read_in_both_notations(text: str, milliseconds: int) -> N
         "9" * 70 + "s",
     ],
 )
-def test_what_is_no_duration_is_refused_with_an_example(text: str) -> None:
+def test_an_invalid_duration_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ValueError, match="1h30m"):
         parse_duration(text)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.core.definitions import Limits, check
+from layover.core.definitions import DefinitionLimits, check
 from layover.core.plan import compile_plan
 
 from .effort import instructions_of, peak_of
@@ -23,14 +23,14 @@ ALL = [pytest.param(*case[1:], id=case[0]) for case in CASES]
 
 
 @pytest.mark.parametrize(("make", "code"), ALL)
-def test_a_check_tells_what_is_wrong_in_few_steps(make: Callable[[], str | bytes], code: str | None) -> None:
+def test_a_check_of_hostile_input_takes_few_steps(make: Callable[[], str | bytes], code: str | None) -> None:
     source = make()
     checked = check(source)
     assert checked.ok == (code is None), checked.problems[:3]
     if code is not None:
         assert code in {problem.code for problem in checked.problems}
     assert checked.steps <= 100 + 2 * len(source)
-    assert len(checked.problems) <= 2 * Limits().problems + 1
+    assert len(checked.problems) <= 2 * DefinitionLimits().problems + 1
     assert all(len(problem.message) <= 1_000 and len(problem.path) <= 10_000 for problem in checked.problems)
 
 
@@ -46,17 +46,17 @@ HEAVY = (
 def test_a_check_needs_little_memory(make: Callable[[], str | bytes]) -> None:
     source = make()
     _, peak = peak_of(lambda: check(source))
-    assert peak <= 4_000_000 + 60 * min(len(source), Limits().bytes)
+    assert peak <= 4_000_000 + 60 * min(len(source), DefinitionLimits().bytes)
 
 
 def grown(make: Callable[[int], str], count: int) -> float:
-    """Return how many times as many instructions a definition of twice the size takes."""
+    """Return the growth of instructions when the definition doubles."""
     once, twice = make(count), make(2 * count)
     return instructions_of(lambda: _all_that_can_be_done(twice)) / instructions_of(lambda: _all_that_can_be_done(once))
 
 
 def _all_that_can_be_done(source: str) -> None:
-    checked = check(source, functions=("work",), limits=Limits(problems=1_000_000))
+    checked = check(source, functions=("work",), limits=DefinitionLimits(problems=1_000_000))
     if checked.ok:
         compile_plan(checked)
 
@@ -146,6 +146,6 @@ def test_a_long_text_that_an_alias_puts_into_every_node_is_too_large() -> None:
     assert "too_large" in {problem.code for problem in check(source).problems}
 
 
-def test_a_slip_that_is_repeated_is_reported_wherever_it_stands() -> None:
+def test_a_repeated_mistake_is_reported_at_each_position() -> None:
     checked = check(one_node(type="compute", output=["${nope}", "${nope}"]))
     assert [problem.path for problem in checked.problems] == ["$.nodes[0].output[0]", "$.nodes[0].output[1]"]

@@ -1,4 +1,4 @@
-"""Python data that is no JSON, or more of it than it seems: each gives its problem, and what passes can be written."""
+"""Python data that is not JSON, or larger than it looks: it gives its problem; accepted data can be written."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover.core.definitions import Limits, check, content_hash, document
+from layover.core.definitions import DefinitionLimits, check, content_hash, document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -100,7 +100,7 @@ def test_data_that_cannot_be_a_definition_gives_its_problem(
         (-(2**63), -(2**63)),
     ],
 )
-def test_data_of_richer_types_is_taken_for_what_json_has(value: object, plain: object) -> None:
+def test_subclasses_become_plain_json_values(value: object, plain: object) -> None:
     found = check(MappingProxyType(workflow(value))).definition
     assert json.loads(json.dumps(document(found)))["nodes"][0]["output"] == plain
     assert content_hash(found) == content_hash(check(workflow(plain)).definition)
@@ -108,7 +108,7 @@ def test_data_of_richer_types_is_taken_for_what_json_has(value: object, plain: o
 
 @pytest.mark.parametrize("depth", [3, 4, 10])
 def test_data_may_be_exactly_as_deep_as_text(depth: int) -> None:
-    limits = Limits(depth=depth)
+    limits = DefinitionLimits(depth=depth)
     fits, too_deep = workflow(nested(depth - 3)), workflow(nested(depth - 2))
     for form in (dict, json.dumps):
         assert check(form(fits), limits=limits).ok
@@ -117,13 +117,13 @@ def test_data_may_be_exactly_as_deep_as_text(depth: int) -> None:
 
 @pytest.mark.parametrize("more", [0, 1])
 def test_data_may_have_exactly_as_many_values_as_text(more: int) -> None:
-    limits = Limits(values=20)
+    limits = DefinitionLimits(values=20)
     source = workflow([0] * (13 + more))
     for form in (dict, json.dumps):
         assert check(form(source), limits=limits).ok == (more == 0)
 
 
-def test_a_definition_with_more_warnings_than_anybody_would_read_is_still_valid() -> None:
+def test_a_definition_with_too_many_warnings_to_read_is_still_valid() -> None:
     nodes = [{"id": f"n{n}", "type": "work", "next": f"n{n + 1}"} for n in range(300)] + [{"id": "n300", "type": "end"}]
     checked = check({"name": "w", "nodes": nodes})
     assert checked.ok

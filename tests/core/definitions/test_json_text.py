@@ -1,4 +1,4 @@
-"""JSON is read with places, strictly, in bounded work."""
+"""JSON is read with positions, strictly, in bounded work."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from layover.core.definitions.json_text import read_json
-from layover.core.definitions.limits import Limits
+from layover.core.definitions.limits import DefinitionLimits
 from layover.core.definitions.problems import Problem, Problems
 
 if TYPE_CHECKING:
     from layover.core.definitions.tree import Json, Tree
 
-LIMITS = Limits()
+LIMITS = DefinitionLimits()
 STRICTER = {"bad_number", "number_too_large", "duplicate_key", "bad_text"}
 
 whole_text = st.text(st.characters(exclude_categories=["Cs"]))
@@ -33,12 +33,12 @@ values: st.SearchStrategy[Json] = st.recursive(
 )
 
 
-def read(text: str, limits: Limits = LIMITS) -> tuple[Tree | None, list[Problem]]:
+def read(text: str, limits: DefinitionLimits = LIMITS) -> tuple[Tree | None, list[Problem]]:
     problems = Problems()
-    return read_json(text, problems, limits), problems.found()
+    return read_json(text, problems, limits), problems.listed()
 
 
-def the_problem(text: str, limits: Limits = LIMITS) -> Problem:
+def the_problem(text: str, limits: DefinitionLimits = LIMITS) -> Problem:
     _, found = read(text, limits)
     assert len(found) == 1
     return found[0]
@@ -108,9 +108,9 @@ def test_text_with_escapes_has_no_column_of_its_own() -> None:
         ("{1: 2}", 1, 2, "double quotes"),
         ("{(: 2}", 1, 2, "not `(`"),
         ("[1}", 1, 3, "needs a `]`"),
-        ("[1\n", 2, 1, "opened in line 1"),
-        ('{\n"a": 1,', 2, 8, "opened in line 1"),
-        ('{"a":', 1, 6, "opened in line 1"),
+        ("[1\n", 2, 1, "bracket of line 1"),
+        ('{\n"a": 1,', 2, 8, "bracket of line 1"),
+        ('{"a":', 1, 6, "bracket of line 1"),
         ("[1] 2", 1, 5, "complete before `2`"),
         ("[1] // done", 1, 5, "no comments"),
         ("// c\n[1]", 1, 1, "no comments"),
@@ -118,7 +118,7 @@ def test_text_with_escapes_has_no_column_of_its_own() -> None:
         ("{# c\n}", 1, 2, "no comments"),
         ("[True]", 1, 2, "JSON writes `true`"),
         ("[None]", 1, 2, "JSON writes `null`"),
-        ("[nullx]", 1, 2, "`nullx` is no JSON value"),
+        ("[nullx]", 1, 2, "`nullx` is not a JSON value"),
         ("[01]", 1, 2, "`01` is not how"),
         ("[1.]", 1, 2, "`1.` is not how"),
         ("[.5]", 1, 2, "`.5` is not how"),
@@ -137,7 +137,7 @@ def test_text_with_escapes_has_no_column_of_its_own() -> None:
         (r'["\u00g0"]', 1, 4, "four hexadecimal digits"),
     ],
 )
-def test_a_fault_in_the_syntax_is_told_where_it_stands(text: str, line: int, column: int, part: str) -> None:
+def test_a_syntax_fault_is_reported_at_its_position(text: str, line: int, column: int, part: str) -> None:
     problem = the_problem(text)
     assert (problem.code, problem.line, problem.column) == ("syntax", line, column)
     assert part in problem.message
@@ -148,7 +148,7 @@ def test_an_empty_document_is_a_problem(text: str) -> None:
     assert the_problem(text).code == "empty_document"
 
 
-def test_a_key_given_twice_names_the_line_of_the_first_and_reading_goes_on() -> None:
+def test_a_repeated_key_names_the_line_of_the_first_and_reading_continues() -> None:
     tree, found = read('{"a": 1,\n "b": NaN,\n "\\u0061": [2],\n "c": 3}')
     assert tree is not None
     assert tree.plain() == {"a": 1, "b": 0, "c": 3}
@@ -176,7 +176,7 @@ def test_a_key_given_twice_names_the_line_of_the_first_and_reading_goes_on() -> 
         (r'"\udc00\ud800"', "bad_text"),
     ],
 )
-def test_what_json_readers_disagree_about_is_refused_and_read_on(text: str, code: str) -> None:
+def test_input_on_which_json_readers_disagree_is_reported_and_reading_continues(text: str, code: str) -> None:
     tree, found = read(f"[{text}, 1]")
     assert [(problem.code, problem.column) for problem in found] == [(code, 2)]
     assert tree is not None
@@ -202,7 +202,7 @@ def test_a_raw_half_character_ends_the_reading() -> None:
         ('"\u2028\x7f"', "\u2028\x7f"),
     ],
 )
-def test_what_json_allows_is_read(text: str, value: object) -> None:
+def test_valid_json_is_read(text: str, value: object) -> None:
     tree, found = read(text)
     assert found == []
     assert tree is not None
@@ -213,14 +213,14 @@ def test_what_json_allows_is_read(text: str, value: object) -> None:
 @pytest.mark.parametrize("opening", ["[", '{"a":', "[[", "[{"])
 def test_reading_ends_at_the_level_that_is_too_deep(opening: str) -> None:
     text = opening * 100_000 if opening != "[{" else '[{"a":' * 100_000
-    problem = the_problem(text, Limits(depth=10))
+    problem = the_problem(text, DefinitionLimits(depth=10))
     assert problem.code == "too_deep"
     assert problem.column is not None
     assert problem.column <= 10 * len('[{"a":') + 1
 
 
 def test_a_document_as_deep_as_allowed_is_read() -> None:
-    tree, found = read("[" * 10 + "]" * 10, Limits(depth=10))
+    tree, found = read("[" * 10 + "]" * 10, DefinitionLimits(depth=10))
     assert found == []
     assert tree is not None
 
@@ -228,7 +228,7 @@ def test_a_document_as_deep_as_allowed_is_read() -> None:
 @pytest.mark.parametrize("item", ["1", r'"\n"', "[]", "NaN"])
 def test_reading_ends_at_the_value_that_is_too_many(item: str) -> None:
     text = "[" + ",".join([item] * 1_000_000) + "]"
-    limits = Limits(values=100, problems=1000)
+    limits = DefinitionLimits(values=100, problems=1000)
     _, found = read(text, limits)
     assert found[-1].code == "too_large"
     assert found[-1].column == 2 + 99 * (len(item) + 1)
@@ -263,7 +263,7 @@ def test_long_texts_cost_memory_in_proportion_to_their_length(text: str) -> None
 
 @settings(deadline=None)
 @given(values, st.sampled_from([None, 0, 1, 4, "\t"]), st.booleans())
-def test_what_the_json_module_writes_is_read_back_with_every_place(
+def test_output_of_the_json_module_is_read_back_with_positions(
     value: Json, indent: int | str | None, ensure_ascii: bool
 ) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ensure_ascii)
@@ -316,7 +316,7 @@ def test_the_json_module_agrees_on_mutated_texts(
 ) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     for at, removed, added in mutations:
-        at %= len(text) + 1  # noqa: PLW2901 - any place will do
+        at %= len(text) + 1  # noqa: PLW2901 - any offset will do
         text = text[:at] + added + text[at + removed :]
     tree, found = read(text)
     codes = {problem.code for problem in found}

@@ -1,4 +1,4 @@
-"""Whatever happens to a valid definition, the answer is a list of good problems or a plan, and nothing else."""
+"""Whatever happens to a valid definition, the result is a list of good problems or a plan, and nothing else."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_damaged_data_gives_good_problems_or_a_plan(drawn: Dice) -> None:
 
 @examples(25)
 @given(dice())
-def test_loading_raises_all_errors_and_nothing_else(drawn: Dice) -> None:
+def test_load_raises_only_invalid_definition_with_all_errors(drawn: Dice) -> None:
     source = damaged_data(drawn, definition(drawn))
     checked = check(source)
     if checked.ok:

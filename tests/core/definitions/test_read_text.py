@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layover.core.definitions.limits import Limits
+from layover.core.definitions.limits import DefinitionLimits
 from layover.core.definitions.problems import Problem, Problems
 from layover.core.definitions.read_text import read_text
 
@@ -19,15 +19,17 @@ if TYPE_CHECKING:
     from layover.core.definitions.read_text import Syntax
     from layover.core.definitions.tree import Tree
 
-LIMITS = Limits()
+LIMITS = DefinitionLimits()
 
 
-def read(source: str | bytes, limits: Limits = LIMITS, syntax: Syntax = "auto") -> tuple[Tree | None, list[Problem]]:
+def read(
+    source: str | bytes, limits: DefinitionLimits = LIMITS, syntax: Syntax = "auto"
+) -> tuple[Tree | None, list[Problem]]:
     problems = Problems()
-    return read_text(source, problems, limits, syntax=syntax), problems.found()
+    return read_text(source, problems, limits, syntax=syntax), problems.listed()
 
 
-def the_problem(source: str | bytes, limits: Limits = LIMITS, syntax: Syntax = "auto") -> Problem:
+def the_problem(source: str | bytes, limits: DefinitionLimits = LIMITS, syntax: Syntax = "auto") -> Problem:
     _, found = read(source, limits, syntax)
     assert len(found) == 1
     return found[0]
@@ -46,7 +48,7 @@ def the_problem(source: str | bytes, limits: Limits = LIMITS, syntax: Syntax = "
         "---\na: [é, 1]\n",
     ],
 )
-def test_json_and_yaml_are_told_apart(source: str) -> None:
+def test_json_and_yaml_are_distinguished(source: str) -> None:
     for given_source in (source, source.encode()):
         tree, found = read(given_source)
         assert found == []
@@ -57,12 +59,12 @@ def test_json_and_yaml_are_told_apart(source: str) -> None:
 @pytest.mark.parametrize(
     ("source", "part"),
     [
-        ('{"a": 1 // c\n}', "JSON knows no comments"),
-        ('{ // c\n "a": 1}', "JSON knows no comments"),
-        ('// c\n{"a": 1}', "JSON knows no comments"),
-        ('/* c */\n{"a": 1}', "JSON knows no comments"),
+        ('{"a": 1 // c\n}', "JSON has no comments"),
+        ('{ // c\n "a": 1}', "JSON has no comments"),
+        ('// c\n{"a": 1}', "JSON has no comments"),
+        ('/* c */\n{"a": 1}', "JSON has no comments"),
         ('{"a": 1,}', "Remove the comma"),
-        ('{"a": yes}', "`yes` is no JSON value"),
+        ('{"a": yes}', "`yes` is not a JSON value"),
         ('[{"a": 1} {"b": 2}]', "Put a comma"),
         ("[", "ends before"),
         ("{ \n", "ends before"),
@@ -70,7 +72,7 @@ def test_json_and_yaml_are_told_apart(source: str) -> None:
         ("{a: [}", "(YAML: "),
     ],
 )
-def test_the_fault_is_told_in_the_syntax_that_was_meant(source: str, part: str) -> None:
+def test_a_fault_is_reported_in_the_intended_syntax(source: str, part: str) -> None:
     problem = the_problem(source)
     assert problem.code == "syntax"
     assert part in problem.message
@@ -107,7 +109,7 @@ def test_a_byte_order_mark_takes_no_column() -> None:
         (b"a: \xc0\x80", 1, 4, "0xC0"),
     ],
 )
-def test_text_that_is_not_utf_8_is_told_where(source: bytes, line: int, column: int, part: str) -> None:
+def test_text_that_is_not_utf_8_is_reported_at_its_position(source: bytes, line: int, column: int, part: str) -> None:
     problem = the_problem(source)
     assert (problem.code, problem.line, problem.column) == ("bad_encoding", line, column)
     assert part in problem.message
@@ -128,19 +130,19 @@ def test_the_size_is_bounded_in_bytes_of_utf_8(character: str) -> None:
     text = character * 100
     size = len(text.encode())
     for source in (text, text.encode()):
-        assert read(source, Limits(bytes=size))[1] == []
-        assert the_problem(source, Limits(bytes=size - 1)).code == "too_large"
+        assert read(source, DefinitionLimits(bytes=size))[1] == []
+        assert the_problem(source, DefinitionLimits(bytes=size - 1)).code == "too_large"
 
 
 @pytest.mark.parametrize("source", [" " * 10_000_000, b"\xff" * 10_000_000, "\ud800" * 10_000_000, "[" * 10_000_000])
-def test_too_large_a_text_is_not_looked_at(source: str | bytes) -> None:
+def test_a_text_that_is_too_large_is_not_read(source: str | bytes) -> None:
     problem = the_problem(source)
     assert (problem.code, problem.line, problem.column) == ("too_large", 1, 1)
 
 
 @pytest.mark.parametrize("opening", ["[", "{", '{"a":', "{a: ", "[{", "- ", "? ", "[\n"])
 def test_a_hundred_thousand_levels_end_early(opening: str) -> None:
-    _, found = read(opening * 100_000, Limits(depth=20))
+    _, found = read(opening * 100_000, DefinitionLimits(depth=20))
     assert len(found) == 1
     assert found[0].code in {"too_deep", "bad_key", "syntax"}
     assert found[0].line is not None
@@ -149,15 +151,16 @@ def test_a_hundred_thousand_levels_end_early(opening: str) -> None:
 
 @pytest.mark.parametrize("source", ["[" + "1," * 1_000_000 + "1]", '["",' + "1," * 1_000_000 + "1]", "- 1\n" * 999_999])
 def test_a_million_values_end_early(source: str) -> None:
-    assert the_problem(source, Limits(values=1000)).code == "too_large"
+    assert the_problem(source, DefinitionLimits(values=1000)).code == "too_large"
 
 
 def test_json_is_read_without_loading_pyyaml() -> None:
     script = (
         "import sys; from layover.core.definitions.json_text import read_json;"
         "from layover.core.definitions.read_text import read_text;"
-        "from layover.core.definitions.limits import Limits; from layover.core.definitions.problems import Problems;"
-        "assert read_text('{\"a\": 1}', Problems(), Limits()); assert 'yaml' not in sys.modules"
+        "from layover.core.definitions.limits import DefinitionLimits;"
+        "from layover.core.definitions.problems import Problems;"
+        "assert read_text('{\"a\": 1}', Problems(), DefinitionLimits()); assert 'yaml' not in sys.modules"
     )
     finished = run([sys.executable, "-c", script], check=False, capture_output=True, text=True)  # noqa: S603 - our own script
     assert finished.returncode == 0, finished.stderr
@@ -175,6 +178,6 @@ def test_only_one_module_imports_pyyaml() -> None:
     st.sampled_from(["auto", "json", "yaml"]),
 )
 def test_anything_gives_a_tree_or_a_problem(source: str | bytes, syntax: Syntax) -> None:
-    tree, found = read(source, Limits(depth=5, values=20), syntax)
+    tree, found = read(source, DefinitionLimits(depth=5, values=20), syntax)
     assert tree is not None or found
     assert all(problem.line and problem.column for problem in found)

@@ -1,4 +1,4 @@
-"""Whatever a definition was written in, it means the same after it has been written out and read again."""
+"""A definition means the same after it has been written out and read again, in every format."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from layover.core.definitions import Definition, Graph, Node, check, content_hash, document
+from layover.core.definitions import Definition, GraphDefinition, Node, check, content_hash, document
 from layover.core.definitions.model import Edge
 from layover.core.definitions.node_types import Branch, End, Loop, Parallel, nested, ports
 from layover.core.definitions.yaml_write import write_yaml
@@ -55,7 +55,7 @@ def test_text_in_any_script_survives_unescaped_json(source: dict[str, Any]) -> N
 
 @examples(40)
 @given(definitions())
-def test_what_builders_and_people_keep_in_a_definition_survives(source: dict[str, Any]) -> None:
+def test_builder_fields_and_metadata_survive_a_round_trip(source: dict[str, Any]) -> None:
     again = read(write_yaml(document(read(source))))
     assert again.extra == {key: value for key, value in source.items() if key.startswith("x-")}
     assert again.description == source.get("description", "")
@@ -75,17 +75,17 @@ def test_every_way_of_writing_a_definition_has_the_same_hash(pair: tuple[dict[st
     assert load(document(other)).hash == load(write_yaml(document(plain))).hash == content_hash(plain)
 
 
-def without_what_people_see(graph: Graph) -> Graph:
-    """Return a graph in another order, without labels, positions and the like."""
+def without_what_people_see(graph: GraphDefinition) -> GraphDefinition:
+    """Return a graph in another order, without labels, positions and other metadata."""
     edges = [msgspec.structs.replace(edge, id="other", extra={}) for edge in reversed(graph.edges)]
     nodes = tuple(_without_what_people_see(node) for node in reversed(graph.nodes))
-    return Graph(nodes=nodes, edges=tuple(edges), start=graph.start[::-1])
+    return GraphDefinition(nodes=nodes, edges=tuple(edges), start=graph.start[::-1])
 
 
 def _without_what_people_see(node: Node) -> Node:
     node = msgspec.structs.replace(node, label="", description="", position=None, extra={})
     match node:
-        case Loop(body=body) | Parallel(body=Graph() as body):
+        case Loop(body=body) | Parallel(body=GraphDefinition() as body):
             return msgspec.structs.replace(node, body=without_what_people_see(body))
         case Parallel(branches=branches):
             bare = [Branch(id=branch.id, body=without_what_people_see(branch.body)) for branch in branches]
@@ -96,7 +96,7 @@ def _without_what_people_see(node: Node) -> Node:
 
 @examples(40)
 @given(definitions())
-def test_the_hash_leaves_out_what_only_people_see_and_the_order_of_nodes_and_edges(source: dict[str, Any]) -> None:
+def test_the_hash_ignores_metadata_and_the_order_of_nodes_and_edges(source: dict[str, Any]) -> None:
     first = read(source)
     bare = msgspec.structs.replace(
         first, description="", tags=("other",), extra={"x-new": 1}, graph=without_what_people_see(first.graph)
@@ -122,7 +122,7 @@ def test_a_plan_is_wired_as_the_edges_say(source: dict[str, Any]) -> None:
     assert_wired(plan.graph, checked.definition.graph)
 
 
-def assert_wired(planned: PlannedGraph, graph: Graph) -> None:
+def assert_wired(planned: PlannedGraph, graph: GraphDefinition) -> None:
     ids = [node.id for node in graph.nodes]
     assert [node.id for node in planned.nodes] == ids
     assert sorted(planned.order) == list(range(len(ids)))
@@ -146,10 +146,10 @@ def assert_bodies_are_wired(planned: Mapping[str, PlannedGraph], node: Node) -> 
 
 
 # A stored execution names the version that it runs by this hash, and so do the versions of every workflow that was ever
-# published. If one of these changes, every definition is taken for a new version after an upgrade, and no execution
-# that was started before finds its own. So a new field must leave the hash of definitions without it as it was: name it
-# in `later`. Where that cannot be, the change is a breaking one: say so in the changelog and migrate what is stored.
-# These files stay as they are: an example that changes is another definition.
+# published. If one of these changes, every definition becomes a new version after an upgrade, and no execution that was
+# started before finds its own. So a new field must keep the hash of definitions without it: name it in `later`. Where
+# that is impossible, the change is a breaking one: say so in the changelog and migrate what is stored. These files stay
+# as they are: an example that changes is another definition.
 PUBLISHED = Path(__file__).with_name("golden")
 GOLDEN = {
     "order.yaml": "384a3a8ab012c13e860e7bfe7aeb1719cfd581ecb550039ba3cfa3e65b75a2be",
@@ -163,7 +163,7 @@ def test_the_hash_of_a_published_definition_never_changes(name: str) -> None:
 
 
 class NewerEnd(End, frozen=True, kw_only=True):
-    """An `end` as a coming version might have it."""
+    """An `end` as a later version might have it."""
 
     later = frozenset({"loudly"})
 
@@ -172,7 +172,7 @@ class NewerEnd(End, frozen=True, kw_only=True):
 
 def test_a_field_that_came_later_leaves_older_hashes_alone() -> None:
     def hash_with(node: End) -> str:
-        return content_hash(Definition(name="w", graph=Graph(nodes=(node,), start=("e",))))
+        return content_hash(Definition(name="w", graph=GraphDefinition(nodes=(node,), start=("e",))))
 
     assert hash_with(NewerEnd(id="e")) == hash_with(End(id="e"))
     assert hash_with(NewerEnd(id="e", loudly=True)) != hash_with(End(id="e"))

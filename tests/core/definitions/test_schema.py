@@ -22,7 +22,7 @@ SCHEMA = Draft202012Validator(format_schema())
 
 
 def faults(source: object) -> list[str]:
-    """Return what the schema has against a document."""
+    """Return the complaints of the schema about a document."""
     return [f"{error.json_path}: {error.message}" for error in SCHEMA.iter_errors(source)]
 
 
@@ -31,7 +31,7 @@ def test_the_schema_is_one_itself() -> None:
 
 
 def test_the_schema_that_is_shipped_is_the_one_of_this_version() -> None:
-    """Make it anew with `layover schema > src/layover/definition.schema.json`."""
+    """Regenerate it with `layover schema > src/layover/definition.schema.json`."""
     assert json.loads(files("layover").joinpath("definition.schema.json").read_text("utf-8")) == format_schema()
 
 
@@ -45,7 +45,7 @@ def test_an_example_fits_the_schema(path: Path) -> None:
 
 
 class _Loader(yaml.CSafeLoader):
-    """Reads keys such as `true` as the text that they are."""
+    """Reads keys such as `true` as text."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         del deep

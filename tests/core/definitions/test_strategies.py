@@ -1,11 +1,11 @@
-"""The generators themselves: what they make is valid, and over a run they make everything that there is."""
+"""The generators themselves: their output is valid, and over a run they generate every feature."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from layover.core.definitions import Checked, check
-from layover.core.definitions.model import Graph
+from layover.core.definitions.model import GraphDefinition
 from layover.core.definitions.node_types import Parallel
 
 from .dice import SeededDice
@@ -16,7 +16,7 @@ from .surface import surface
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from layover.core.definitions.model import Part
+    from layover.core.definitions.model import DefinitionPart
 
 
 def test_every_generated_definition_is_valid_and_together_they_use_every_field() -> None:
@@ -40,8 +40,8 @@ def test_every_generated_definition_is_valid_and_together_they_use_every_field()
     assert {"port error", "port expired", "port rejected", "port default", "port true", "port done"} <= shapes
 
 
-def _shapes(part: Part, depth: int) -> Iterator[str]:
-    if isinstance(part, Graph):
+def _shapes(part: DefinitionPart, depth: int) -> Iterator[str]:
+    if isinstance(part, GraphDefinition):
         targets = [edge.target for edge in part.edges]
         yield from (f"joined {node.type}" for node in part.nodes if targets.count(node.id) > 1)
         yield from (f"port {edge.port}" for edge in part.edges)

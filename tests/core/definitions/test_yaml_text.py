@@ -1,4 +1,4 @@
-"""YAML is read with places, by the core schema of YAML 1.2, in bounded work."""
+"""YAML is read with positions, by the core schema of YAML 1.2, in bounded work."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from layover.core.definitions import yaml_text
-from layover.core.definitions.limits import Limits
+from layover.core.definitions.limits import DefinitionLimits
 from layover.core.definitions.problems import Problem, Problems
 from layover.core.definitions.yaml_text import read_yaml
 
 if TYPE_CHECKING:
     from layover.core.definitions.tree import Tree
 
-LIMITS = Limits()
+LIMITS = DefinitionLimits()
 
 
 @pytest.fixture(autouse=True, scope="module", params=["libyaml", "pure"])
 def parser(request: pytest.FixtureRequest) -> object:
-    """Every test runs on libyaml and on PyYAML's own parser, which stands in where there is no libyaml."""
+    """Run every test on libyaml and on PyYAML's own parser, which is used where there is no libyaml."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(yaml_text, "_LOADER", yaml.CSafeLoader if request.param == "libyaml" else yaml.SafeLoader)
         yield request.param
 
 
-def read(text: str, limits: Limits = LIMITS) -> tuple[Tree | None, list[Problem]]:
+def read(text: str, limits: DefinitionLimits = LIMITS) -> tuple[Tree | None, list[Problem]]:
     problems = Problems()
-    return read_yaml(text, problems, limits), problems.found()
+    return read_yaml(text, problems, limits), problems.listed()
 
 
 def value_of(text: str) -> object:
@@ -41,7 +41,7 @@ def value_of(text: str) -> object:
     return tree.plain()
 
 
-def the_problem(text: str, limits: Limits = LIMITS) -> Problem:
+def the_problem(text: str, limits: DefinitionLimits = LIMITS) -> Problem:
     _, found = read(text, limits)
     assert len(found) == 1
     return found[0]
@@ -103,7 +103,7 @@ def test_every_line_end_counts_once(line_end: str) -> None:
         ("12", None),
     ],
 )
-def test_only_text_that_stands_as_it_is_on_one_line_has_a_column(text: str, column: int | None) -> None:
+def test_only_unescaped_text_on_one_line_has_a_column(text: str, column: int | None) -> None:
     tree, _ = read(f"k: {text}\n")
     assert child(tree, "k").text_column == column
 
@@ -130,7 +130,7 @@ def test_only_text_that_stands_as_it_is_on_one_line_has_a_column(text: str, colu
         *[("!!map {a: 1}", {"a": 1}), ("!!seq [1]", [1]), ("! [1]", [1]), ("{}", {}), ("[]", [])],
     ],
 )
-def test_scalars_mean_what_the_core_schema_says(text: str, value: object) -> None:
+def test_scalars_follow_the_core_schema(text: str, value: object) -> None:
     read_value = value_of(f"k: {text}")
     assert read_value == {"k": value}
     assert isinstance(read_value, dict)
@@ -178,8 +178,8 @@ def test_keys_are_text(text: str, value: object) -> None:
         ("!foo a: b", "bad_tag", 1, 1, "`!foo`"),
         ("a: !foo [b]", "bad_tag", 1, 4, "`!foo`"),
         ("a: !!seq {b: 1}", "bad_tag", 1, 4, "`!!seq`"),
-        ("a: !!int x", "bad_tag", 1, 4, "not what its tag"),
-        ("a: !!bool yes", "bad_tag", 1, 4, "not what its tag"),
+        ("a: !!int x", "bad_tag", 1, 4, "does not match its tag"),
+        ("a: !!bool yes", "bad_tag", 1, 4, "does not match its tag"),
         ("a: !e!b c", "bad_tag", 1, 4, "Remove this tag"),
         ("a: *nowhere", "unknown_alias", 1, 4, "`&nowhere`"),
         ("a: &thing 1\nb: *thinh", "unknown_alias", 2, 4, "Did you mean `thing`?"),
@@ -199,7 +199,7 @@ def test_keys_are_text(text: str, value: object) -> None:
         ("%TAG !a! b\n" * 100_000 + "--- c", "syntax", 21, 1, "`%TAG`"),
     ],
 )
-def test_a_problem_is_told_where_it_stands(text: str, code: str, line: int, column: int, part: str) -> None:
+def test_a_yaml_problem_is_reported_at_its_position(text: str, code: str, line: int, column: int, part: str) -> None:
     problem = the_problem(text)
     assert (problem.code, problem.line, problem.column) == (code, line, column)
     assert part in problem.message
@@ -255,7 +255,7 @@ def test_escapes_of_half_characters_are_problems(parser: str) -> None:
     assert the_problem(r'a: "\ud83d\ude00"').code == ("syntax" if parser == "libyaml" else "bad_text")
 
 
-def test_reading_goes_on_after_what_is_no_fault_of_the_syntax() -> None:
+def test_reading_continues_after_problems_that_are_not_syntax_faults() -> None:
     tree, found = read("a: 1\na: 2\nb: .inf\nc: *x\nd: !foo 1\n<<: 2\n")
     codes = ["duplicate_key", "bad_number", "unknown_alias", "bad_tag", "merge_key"]
     assert [problem.code for problem in found] == codes
@@ -263,7 +263,7 @@ def test_reading_goes_on_after_what_is_no_fault_of_the_syntax() -> None:
     assert tree.plain() == {"a": 1, "b": 0, "c": None, "d": "1", "<<": 2}
 
 
-def test_an_alias_stands_for_the_value_before_it_and_shares_it() -> None:
+def test_an_alias_shares_the_value_of_its_anchor() -> None:
     tree, found = read("a: &x {b: [1, 2]}\nc: *x\nd: &x 3\ne: *x\n")
     assert found == []
     assert tree is not None
@@ -280,25 +280,25 @@ def test_an_anchor_given_again_inside_its_value_counts_from_there() -> None:
 
 def test_aliases_count_as_if_they_were_written_out() -> None:
     text = "- &a [1, 1]\n- *a\n- *a\n"
-    assert read(text, Limits(values=10))[1] == []
-    problem = the_problem(text, Limits(values=9))
+    assert read(text, DefinitionLimits(values=10))[1] == []
+    problem = the_problem(text, DefinitionLimits(values=9))
     assert (problem.code, problem.line, problem.column) == ("too_large", 3, 3)
     deep = "- &a [[1]]\n- [[*a]]\n"
-    assert read(deep, Limits(depth=5))[1] == []
-    problem = the_problem(deep, Limits(depth=4))
+    assert read(deep, DefinitionLimits(depth=5))[1] == []
+    problem = the_problem(deep, DefinitionLimits(depth=4))
     assert (problem.code, problem.line, problem.column) == ("too_deep", 2, 5)
     nested = "- &a [1]\n- &b [*a]\n- &c [*b]\n- [*c]\n"
-    assert read(nested, Limits(depth=5))[1] == []
-    assert the_problem(nested, Limits(depth=4)).line == 4
+    assert read(nested, DefinitionLimits(depth=5))[1] == []
+    assert the_problem(nested, DefinitionLimits(depth=4)).line == 4
 
 
-def test_a_billion_laughs_end_at_the_first_one_too_many() -> None:
+def test_a_billion_laughs_end_at_the_value_limit() -> None:
     lines = ["a0: &a0 lol", *(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 100))]
     problem = the_problem("\n".join(lines))
     assert (problem.code, problem.line) == ("too_large", 7)
 
 
-def test_quadratic_blowup_ends_at_the_first_alias_too_many() -> None:
+def test_quadratic_blowup_ends_at_the_value_limit() -> None:
     text = f"- &a [{', '.join(['x'] * 1000)}]\n" + "- *a\n" * 10_000
     problem = the_problem(text)
     assert (problem.code, problem.line) == ("too_large", 200)
@@ -306,7 +306,7 @@ def test_quadratic_blowup_ends_at_the_first_alias_too_many() -> None:
 
 @pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "[{a: ", "[\n", "{? "])
 def test_reading_ends_at_the_level_that_is_too_deep(opening: str) -> None:
-    problem = the_problem(opening * 100_000, Limits(depth=10))
+    problem = the_problem(opening * 100_000, DefinitionLimits(depth=10))
     assert problem.code in {"too_deep", "bad_key"}
     assert problem.line is not None
     assert problem.column is not None
@@ -315,7 +315,7 @@ def test_reading_ends_at_the_level_that_is_too_deep(opening: str) -> None:
 
 @pytest.mark.parametrize("item", ["- 1\n", "- []\n", "- &a x\n", "- a: 1\n"])
 def test_reading_ends_at_the_value_that_is_too_many(item: str) -> None:
-    problem = the_problem(item * 500_000, Limits(values=100))
+    problem = the_problem(item * 500_000, DefinitionLimits(values=100))
     assert problem.code == "too_large"
     assert problem.line in {50, 100}
 
@@ -367,7 +367,7 @@ PIECES = [
 @settings(deadline=None, max_examples=300)
 @given(st.text() | st.lists(st.sampled_from(PIECES), max_size=25).map("".join))
 def test_any_text_gives_a_tree_or_a_problem(text: str) -> None:
-    tree, found = read(text, Limits(depth=5, values=20))
+    tree, found = read(text, DefinitionLimits(depth=5, values=20))
     assert tree is not None or found
     assert all(problem.line and problem.column and len(problem.message) < 500 for problem in found)
     if tree is not None:

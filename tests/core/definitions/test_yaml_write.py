@@ -1,4 +1,4 @@
-"""What is written as YAML reads well and reads back as it was."""
+"""The written YAML is readable and reads back to the same value."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from layover.core.definitions.limits import Limits
+from layover.core.definitions.limits import DefinitionLimits
 from layover.core.definitions.problems import Problems
 from layover.core.definitions.yaml_text import read_yaml
 from layover.core.definitions.yaml_write import write_yaml
@@ -48,8 +48,8 @@ values: st.SearchStrategy[Json] = st.recursive(
 
 def read(text: str) -> Tree:
     problems = Problems()
-    tree = read_yaml(text, problems, Limits())
-    assert problems.found() == []
+    tree = read_yaml(text, problems, DefinitionLimits())
+    assert problems.listed() == []
     assert tree is not None
     return tree
 
@@ -131,8 +131,8 @@ def test_values_are_written_plainly(value: Json, text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), "\ud800", {"\udfff": 1}])
-def test_what_json_cannot_hold_is_refused(value: Json) -> None:
-    with pytest.raises(ValueError, match=r"JSON has no number|half of a character"):
+def test_values_outside_json_are_refused(value: Json) -> None:
+    with pytest.raises(ValueError, match=r"JSON has no infinity|half of a character"):
         write_yaml(value)
 
 

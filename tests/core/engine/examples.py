@@ -28,7 +28,7 @@ def structs_within(declared: object) -> set[type[msgspec.Struct]]:
 
 
 def fields_set(value: object) -> set[tuple[type[msgspec.Struct], str]]:
-    """Return which fields of which structs have a value of their own somewhere in a value."""
+    """Return which fields of which structs have a value other than their default, anywhere in a value."""
     found: set[tuple[type[msgspec.Struct], str]] = set()
     rest = [value]
     while rest:

@@ -1,4 +1,4 @@
-"""Short ways to write what the tests of the engine are about."""
+"""Short helpers for the tests of the engine."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """Random workflows that can be run, and a world to run them in.
 
-Whatever is generated here passes `check`. A `settled` workflow ends the same way in whatever order its calls return and
-its points are answered, but for races of several failures and ends; those the naive interpreter notices. So it has no
-joins of any, and it sets variables only where everything else in the graph comes before or after. The others have all
-there is. When somebody decided depends on the order as well, so the output of an approval is read only in part.
+Every generated workflow passes `check`. A `settled` workflow ends the same way in whatever order its calls return and
+its points are answered, except for races of several failures and ends; those the naive interpreter notices. So it has
+no joins of any, and it sets variables only where everything else in the graph comes before or after. The others have
+every feature. The time of a decision depends on the order as well, so the output of an approval is read only in part.
 
-The world is pure: what a function does follows from its input and from how often it has failed, what a person answers
-from where they are asked.
+The world is pure: the result of a function follows from its input and from the number of its failures, the answer of a
+person from the node that asks.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class NotNow(OSError):  # noqa: N818 - it says what is wrong
 
 
 def behave(function: str, failures: int, given: object) -> object:
-    """Return what a function gives that has failed so often before, or raise what it raises."""
+    """Return the result of a function that has failed so often before, or raise its failure."""
     dice = _hash(given)
     if function == "broken" or (function == "moody" and dice % 3 == 0):
         raise ValueError(f"{function} {dice % 5}")
@@ -66,14 +66,14 @@ def behave(function: str, failures: int, given: object) -> object:
 
 
 class Reply(NamedTuple):
-    """What a person answers."""
+    """The answer of a person."""
 
     data: object
     approved: bool
 
 
 def reply(context_id: str, *, may_be_late: bool) -> Reply | None:
-    """Return what is answered at a place, or None if the deadline is left to pass."""
+    """Return the answer at a node, or None if the deadline is left to pass."""
     dice = _hash(context_id)
     if may_be_late and dice % 3 == 0:
         return None
@@ -88,7 +88,7 @@ def _hash(value: object) -> int:
 
 
 class _Place(NamedTuple):
-    """What a graph finds around it: the numbers and items of its scopes, and the nodes that come before."""
+    """The surroundings of a graph: the numbers and items of its scopes, and the nodes that come before."""
 
     depth: int = 0
     indexes: tuple[str, ...] = ()
@@ -98,7 +98,7 @@ class _Place(NamedTuple):
 
 
 class _Shape(NamedTuple):
-    """The edges of a graph by the indexes of its nodes, before anybody knows what the nodes are."""
+    """The edges of a graph by the indexes of its nodes, before the types of the nodes are chosen."""
 
     sources: list[list[int]]
     following: list[list[int]]
@@ -163,7 +163,7 @@ class _Maker:
         return edges
 
     def _join(self, nodes: list[Document], edges: list[Document]) -> None:
-        """Let some nodes begin at the first edge that is taken."""
+        """Let some nodes start at the first edge that is taken."""
         for node in nodes:
             sources = {edge["source"] for edge in edges if edge["target"] == node["id"]}
             if sources and (len(sources) == 1 or not self._settled) and self._dice.chance(4):
@@ -257,7 +257,7 @@ class _Maker:
         return node
 
     def _people(self) -> Document:
-        """Return who is asked; in a settled workflow that is everybody."""
+        """Return the approvers; in a settled workflow every user is one."""
         if self._settled or not self._dice.chance(3):
             return {}
         escalation = {"after": "30m", "to": {"users": ["bob"]}}
@@ -278,6 +278,8 @@ class _Maker:
         if self._dice.chance():
             several = [{"alias": "a", "signal": "s"}, {"alias": "b", "signal": "s", "filter": "signal.data == 1"}]
             node = {"signals": several, "need": self._dice.pick(("all", "any", 1))}
+        if self._dice.chance(3):
+            node["lookback"] = "1h"
         return {**node, "response": self._value(place), **self._deadline(("continue", "partial", "expired", "fail"))}
 
     def _callback(self, _name: str, place: _Place) -> Document:
@@ -374,7 +376,7 @@ class _Maker:
 
 
 def _ports(node: Document) -> list[str]:
-    """Return the ports of a node, the most usual one first."""
+    """Return the ports of a node, the default one first."""
     match node["type"]:
         case "condition":
             return ["true", "false", "true", "false", "error"]

@@ -1,8 +1,8 @@
-"""What must hold of every log and of every state, whatever was asked of the execution.
+"""Laws of every log and of every state, whatever commands the execution was given.
 
-The ledger reads the log alone, as somebody would who knows nothing of the engine: what is opened is closed once,
-nothing is said about what is closed, and behind a closed gate nothing starts. The state is then held against itself:
-what is counted is what there is, and nothing is left of what has ended.
+The ledger reads the log alone and knows nothing of the engine: everything that is opened is closed once, a closed thing
+has no further events, and behind a closed gate nothing starts. The state is then checked against itself: the counts
+equal the rows, and nothing is left of what has ended.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from layover.core.context_ids import within
 from layover.core.engine import events as ev
-from layover.core.engine.state import CALLING, COUNTS, PEOPLE, Execution
+from layover.core.engine.state import CALLING, COUNTS, PEOPLE, ExecutionState
 from layover.core.engine.tables import Table
 from layover.core.engine.timing import wake_at
 
@@ -28,14 +28,14 @@ _SETTLED = frozenset({"completed", "failed", "skipped"})
 Tables = dict[str, dict[object, object]]
 
 
-def tables(state: Execution) -> Tables:
-    """Return a copy of all that a state holds."""
-    parts = {name: getattr(state, name) for name in Execution.__slots__}
+def tables(state: ExecutionState) -> Tables:
+    """Return a copy of all tables of a state."""
+    parts = {name: getattr(state, name) for name in ExecutionState.__slots__}
     return {name: dict(part.rows) for name, part in parts.items() if isinstance(part, Table)}
 
 
 class Ledger:
-    """What is open according to the log."""
+    """Everything that is open according to the log."""
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -50,7 +50,7 @@ class Ledger:
         self._seen_scopes: set[str] = set()
         self._final: set[str] = set()
         self._completed: set[str] = set()
-        self._unhandled: set[str] = set()  # what failed and left by no port, and containers that were cut short
+        self._unhandled: set[str] = set()  # failures without a port, and containers that were cut short
         self._halted: set[str] = set()
         self._containers: set[str] = set()
         self._resting: set[str] = set()
@@ -62,7 +62,7 @@ class Ledger:
         self.started = False
 
     def read(self, events: Iterable[ev.AnyEvent]) -> None:
-        """Go through what was added to the log."""
+        """Read the events that were added to the log."""
         for event in events:
             assert not self.closed or isinstance(event, ev.ExecutionReopened), f"after the end: {event}"
             if self.gate_closed and not (isinstance(event, ev.PausePointOpened) and (event.key or event.doubt)):
@@ -87,13 +87,12 @@ class Ledger:
                 assert not event.scope or event.scope in self.scopes
             case ev.PausePointOpened():
                 self._read_opened(event)
-            case ev.PausePointAnswered() | ev.PausePointBeat():
+            case ev.PausePointAnswered() | ev.PausePointBeat() | ev.PausePointSignalled():
                 assert event.point in self.points
                 assert event.point not in self._answered
                 if isinstance(event, ev.PausePointAnswered):
                     self._answered.add(event.point)
-                else:
-                    assert event.point in self._callbacks
+                assert event.point in self._callbacks or not isinstance(event, ev.PausePointBeat)
             case ev.PausePointApplied() | ev.PausePointExpired() | ev.PausePointCancelled():
                 self._read_end_of_point(event)
             case _:
@@ -119,7 +118,7 @@ class Ledger:
         assert event.node not in self._final
         assert event.node not in self.points.values()
         self._seen_points.add(event.point)
-        if event.key or event.doubt:  # a function rests, its call is over
+        if event.key or event.doubt:  # the function rests, and its call is over
             how = self.open_attempts.pop(event.node, "")
             assert how == "started" or event.doubt
             self._resting.add(event.node)
@@ -155,9 +154,9 @@ class Ledger:
                 for name, fate in event.fates.items():
                     assert fate != "completed" or name in self._final
                     assert (fate == "waiting") == (name in self.points.values() and name not in in_doubt)
-            case ev.ExecutionResumed():
+            case ev.ExecutionResumed() | ev.ExecutionResumeScheduled():
                 assert self.gate_closed
-                self.gate_closed = False
+                self.gate_closed = isinstance(event, ev.ExecutionResumeScheduled)
             case ev.ExecutionReopened():
                 self._reopen_execution(event)
             case ev.NodeRewound():
@@ -207,7 +206,7 @@ class Ledger:
                     self._unhandled.update({name} if event.port is None else ())
 
     def _calls_again(self, event: ev.AnyEvent) -> bool:
-        """Whether whoever is to call back is called once more, because the instance that called was lost."""
+        """Whether a callback node is called again because the instance of its first call was lost."""
         if not isinstance(event, ev.NodeScheduled | ev.NodeStarted):
             return False
         again = isinstance(event, ev.NodeStarted) or event.cause == "recovered"
@@ -260,14 +259,14 @@ class Ledger:
             self._enter_again(name)
 
     def _reopen(self, name: str) -> None:
-        """Forget how a node ended that was given up: what was completed stays so, and all that is in it."""
+        """Forget the end of a node that was given up: completed nodes stay completed, with everything in them."""
         inner = _scope_path(name, "")
         assert name not in self._completed, f"it was completed: {name}"
         assert not any(done.partition(":")[2].startswith(inner) for done in self._completed), f"repeated: {name}"
         self._take_back(name)
 
     def _enter_again(self, name: str) -> None:
-        """Let a container be at work again, with all that it has done."""
+        """Mark a container as running again, with everything that it has done."""
         assert name not in self._completed, f"it was completed: {name}"
         self._final.discard(name)
         self._unhandled.discard(name)
@@ -282,7 +281,7 @@ class Ledger:
         del self.points[event.point]
 
     def _take_back(self, name: str) -> None:
-        """Forget how a node ended, and all that was in it."""
+        """Forget the end of a node, and everything in it."""
         self._final.discard(name)
         self.open_attempts.pop(name, None)
         inner = _scope_path(name, "")
@@ -296,7 +295,7 @@ class Ledger:
             self.open_attempts.pop(other, None)
 
     def _rewind(self, name: str) -> None:
-        """Forget how a node ended, and every node that comes after it."""
+        """Forget the end of a node, and of every node after it."""
         first, _, path = name.partition(":")
         graph = self._plan.graph
         for step in path.split(":") if path else ():
@@ -315,8 +314,8 @@ class Ledger:
         assert not path or path in self.scopes, f"{name} is in no open scope"
 
 
-def check_state(state: Execution, ledger: Ledger, length: int) -> None:
-    """Hold a state against the log that led to it, and against itself."""
+def check_state(state: ExecutionState, ledger: Ledger, length: int) -> None:
+    """Check a state against its log, and against itself."""
     assert state.counts["seq"] == length
     assert bool(state.facts.closed) == ledger.closed
     assert set(state.points.rows) == set(ledger.points)
@@ -343,7 +342,7 @@ def check_state(state: Execution, ledger: Ledger, length: int) -> None:
         _check_rest(state)
 
 
-def _check_counts(state: Execution, calls: int) -> None:
+def _check_counts(state: ExecutionState, calls: int) -> None:
     assert set(state.counts.rows) == set(COUNTS)
     assert state.counts["calls"] == calls
     asked = sum(1 for point in state.points.rows.values() if point.kind in PEOPLE and point.status == "open")
@@ -354,14 +353,14 @@ def _check_counts(state: Execution, calls: int) -> None:
     assert all(point in children for point in state.points.rows.values() if point.held)
 
 
-def _check_queue(state: Execution) -> None:
+def _check_queue(state: ExecutionState) -> None:
     ready = {node.ticket: name for name, node in state.nodes.rows.items() if node.status == "ready"}
     assert state.queue.rows == ready
     assert all(node.ticket == -1 for node in state.nodes.rows.values() if node.status not in ("ready", "idle"))
     assert state.counts["first_ticket"] == min(ready, default=state.counts["next_ticket"])
 
 
-def _check_timers(state: Execution) -> None:
+def _check_timers(state: ExecutionState) -> None:
     for key, at in state.timers.rows.items():
         point = state.points.get(key)
         if point is not None:
@@ -383,8 +382,8 @@ def _check_timers(state: Execution) -> None:
         assert not node.point or node.point in state.points
 
 
-def _check_scopes(state: Execution) -> None:
-    """What is left belongs to what is open."""
+def _check_scopes(state: ExecutionState) -> None:
+    """Check that every row belongs to an open scope."""
     for path, scope in state.scopes.rows.items():
         rows = [state.node(_address(path, planned.id)) for planned in state.graph(path).nodes]
         assert scope.open == sum(1 for row in rows if not _is_settled(row)), f"scope {path or 'root'}"
@@ -401,8 +400,8 @@ def _check_scopes(state: Execution) -> None:
         assert _is_unsettled(state, container), f"{container} left what it collected"
 
 
-def _check_halted(state: Execution) -> None:
-    """What was halted belongs to a container that has not settled, and nothing in it is at work."""
+def _check_halted(state: ExecutionState) -> None:
+    """Check that a halted scope belongs to a container that has not settled, and that nothing in it is running."""
     for path, halted in state.halted.rows.items():
         assert path not in state.scopes
         assert _scope_path(halted.scope.node, halted.scope.key) == path
@@ -414,8 +413,8 @@ def _check_halted(state: Execution) -> None:
             assert (node.ticket, node.point, node.open_scopes) == (-1, "", 0)
 
 
-def _is_unsettled(state: Execution, container: str) -> bool:
-    """Whether a container is at work, or would be taken up again with the scope that it is in."""
+def _is_unsettled(state: ExecutionState, container: str) -> bool:
+    """Whether a container is running, or would be reopened with its scope."""
     name, _, path = container.partition(":")
     halted = state.halted.get(path)
     node = state.node(container) if halted is None else halted.nodes[name]
@@ -423,8 +422,8 @@ def _is_unsettled(state: Execution, container: str) -> bool:
     return node.status == "entered" or (given_up and node.status == "failed" and not node.port)
 
 
-def _check_rest(state: Execution) -> None:
-    """An execution that stands still can say why."""
+def _check_rest(state: ExecutionState) -> None:
+    """Check that an execution at rest has a reason."""
     if state.facts.gate != "open":
         assert state.status == state.facts.gate
         assert state.facts.paused_reason

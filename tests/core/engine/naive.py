@@ -1,12 +1,12 @@
-"""A second interpreter, as naive as can be: it predicts what an execution comes to, without events, state or time.
+"""A second, naive interpreter: it predicts the result of an execution, without events, state or time.
 
-Each graph is gone through once, in topological order, as if every node were done in no time; containers call themselves
-for their bodies. It is written from the rules of the format and shares nothing with the engine but definitions, plans
-and expressions.
+Each graph is run once, in topological order, as if every node took no time; containers call themselves for their
+bodies. It is written from the rules of the format and shares nothing with the engine but definitions, plans and
+expressions.
 
-What ends a graph early (a failure that nothing takes care of, an `end`) ends it in reality while other branches are
-still at work. One of them in a graph decides how it ends; of several, the first to happen does, and which that is
-nobody can predict: then the prediction says that there was a race.
+An unhandled failure or an `end` ends a graph in reality while other branches are still running. If there is only one in
+a graph, it decides the end; of several, the first to happen does, which cannot be predicted: then the prediction says
+that there was a race.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Prediction:
-    """How an execution ends; after a race nothing but that it does."""
+    """The predicted end of an execution; after a race, only that it ends."""
 
     status: str
     output: object = None
@@ -39,7 +39,7 @@ class Prediction:
 
 
 def predict(plan: Plan, given: object, behave: Behaviour, reply: Replies) -> Prediction:
-    """Return how an execution ends if no call is lost and every deadline that may be kept is kept."""
+    """Return the end of an execution if no call is lost and every deadline that can be met is met."""
     world = World(plan, given, behave, reply)
     try:
         output = _run(world, Scope(plan.graph, "", None, dict(plan.definition.variables)))
@@ -54,14 +54,14 @@ def predict(plan: Plan, given: object, behave: Behaviour, reply: Replies) -> Pre
 
 
 def _run(world: World, scope: Scope) -> object:
-    """Go through a graph; return what it gives by default."""
+    """Run a graph; return its default output."""
     endings: list[Failed | Ended] = []
     stuck: set[str] = set()
     for index in scope.graph.order:
         planned = scope.graph.nodes[index]
         sources = [(one, port) for one in scope.graph.nodes for port in one.ports if index in one.ports[port]]
         if any(source.id in stuck for source, _ in sources):
-            stuck.add(planned.id)  # what it waits for never settles
+            stuck.add(planned.id)  # its sources never settle
         elif sources and not any(scope.ports[source.id] == port for source, port in sources):
             scope.ports[planned.id] = None  # nothing leads here
         else:
@@ -83,7 +83,7 @@ def _is_last(scope: Scope, planned: PlannedNode) -> bool:
 
 
 def _visit(world: World, scope: Scope, planned: PlannedNode) -> str:
-    """Do what a node does; return the port by which it leaves."""
+    """Run a node; return the port by which it leaves."""
     node = planned.node
     try:
         try:
@@ -98,7 +98,7 @@ def _visit(world: World, scope: Scope, planned: PlannedNode) -> str:
         elif failure.caught and node.on_error == "continue":
             port = "done"
         else:
-            failure.caught = True  # by what is around
+            failure.caught = True  # by a container around it
             raise
         scope.nodes[node.id] = None
         scope.errors[node.id] = failure.error
@@ -128,7 +128,7 @@ def _loop(world: World, scope: Scope, planned: PlannedNode) -> Left:
         if node.skip_if is not None and holds(world, scope, planned, "skip_if", names):
             continue
         output = _run(world, inner)
-        outputs.append(value(world, inner, planned, "collect") if "collect" in planned.fillings else output)
+        outputs.append(value(world, inner, planned, "collect") if "collect" in planned.renderers else output)
         if node.break_if is not None and holds(world, inner, planned, "break_if"):
             break
     return "done", outputs
@@ -143,7 +143,7 @@ def _goes_on(world: World, scope: Scope, planned: PlannedNode, items: list[objec
 
 
 def _items(world: World, scope: Scope, planned: PlannedNode) -> list[object] | None:
-    """Return one item per round; None if nobody knows how many there will be."""
+    """Return one item per round; None if the number of rounds is not known."""
     node = planned.node
     if isinstance(node, Loop) and node.times is not None:
         times = value(world, scope, planned, "times") if isinstance(node.times, str) else node.times
@@ -193,7 +193,7 @@ def _parallel(world: World, scope: Scope, planned: PlannedNode) -> Left:
 
 def _branch(world: World, inner: Scope, scope: Scope, planned: PlannedNode) -> object:
     output = _run(world, inner)
-    if "collect" not in planned.fillings:
+    if "collect" not in planned.renderers:
         return output
     try:
         return value(world, inner, planned, "collect")

@@ -1,4 +1,4 @@
-"""What each kind of node does, for the naive interpreter: a port to leave by and an output, or a failure.
+"""The node types of the naive interpreter: a port and an output, or a failure.
 
 The scope of a node is plain data: the names around it, the outputs and errors of the nodes before it, its variables.
 """
@@ -13,7 +13,7 @@ from msgspec import UNSET
 
 from layover.core.definitions.node_types import (
     Approval,
-    Call,
+    CallNode,
     Compute,
     Condition,
     Delay,
@@ -23,18 +23,18 @@ from layover.core.definitions.node_types import (
     Set,
     Switch,
 )
-from layover.core.expressions import ExpressionError, Meter, Moment
+from layover.core.expressions import ExpressionError, ExpressionTime, Meter
 from layover.core.expressions.values import equal
 
 if TYPE_CHECKING:
-    from layover.core.definitions import Retry
+    from layover.core.definitions import RetryDefinition
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
 
 Behaviour = Callable[[str, int, object], object]
 
 
 class Replied(Protocol):
-    """What a person answers."""
+    """The answer of a person."""
 
     @property
     def data(self) -> object: ...
@@ -43,13 +43,13 @@ class Replied(Protocol):
 
 
 class Replies(Protocol):
-    """What is answered at a place, or None if the deadline is left to pass."""
+    """The answer at a node, or None if the deadline is left to pass."""
 
     def __call__(self, context_id: str, *, may_be_late: bool) -> Replied | None: ...
 
 
 class Failed(Exception):  # noqa: N818 - it says what happened
-    """A final failure, on its way out through nodes and scopes; `caught` is not so for a port that nobody wired."""
+    """A final failure, on its way out through nodes and scopes; not `caught` if its port has no edge."""
 
     def __init__(self, error: dict[str, object], *, caught: bool = True) -> None:
         super().__init__(error["code"])
@@ -58,7 +58,7 @@ class Failed(Exception):  # noqa: N818 - it says what happened
 
 
 class Ended(Exception):  # noqa: N818 - it says what happened
-    """An `end` was reached; nothing takes care of that."""
+    """An `end` was reached; nothing handles that."""
 
     def __init__(self, output: object, outcome: str, reason: str) -> None:
         super().__init__(outcome)
@@ -76,7 +76,7 @@ class World:
     raced: bool = False
 
     def only(self, endings: list[Failed | Ended]) -> Failed | Ended:
-        """Return what ends a graph; of several, nobody knows which."""
+        """Return the event that ends a graph; of several, it is not known which."""
         self.raced = self.raced or len(endings) > 1
         return endings[0]
 
@@ -100,7 +100,7 @@ class Scope:
         return Scope(graph, f"{self.path}:{step}" if self.path else step, self, self.variables, names)
 
     def chain(self, part: str) -> dict[str, object]:
-        """Return the names, nodes or errors that are seen from here: one's own hide those around."""
+        """Return the names, nodes or errors that are visible here: inner ones hide outer ones."""
         outer = self.around.chain(part) if self.around else {}
         own: dict[str, object] = getattr(self, part)
         return {**outer, **own}
@@ -137,11 +137,11 @@ def _names(world: World, scope: Scope, extra: Mapping[str, object]) -> dict[str,
 def value(
     world: World, scope: Scope, planned: PlannedNode, name: str, extra: Mapping[str, object] | None = None
 ) -> object:
-    """Return what a field gives: an expression, or data with templates in it."""
+    """Return the value of a field: of an expression, or of data with templates in it."""
     names = _names(world, scope, extra or {})
     if name in planned.expressions:
-        return planned.expressions[name].evaluate(names, Moment())
-    return planned.fillings[name].render(names, Moment(), Meter())
+        return planned.expressions[name].evaluate(names, ExpressionTime())
+    return planned.renderers[name].render(names, ExpressionTime(), Meter())
 
 
 def holds(
@@ -213,7 +213,7 @@ def _end(world: World, scope: Scope, planned: PlannedNode) -> Left:
 
 def call(world: World, scope: Scope, planned: PlannedNode) -> Left:
     node = planned.node
-    assert isinstance(node, Call)
+    assert isinstance(node, CallNode)
     failures = 0
     while True:
         given = value(world, scope, planned, "input")
@@ -227,7 +227,7 @@ def call(world: World, scope: Scope, planned: PlannedNode) -> Left:
                 raise final from None
 
 
-def _is_tried_again(retry: Retry | None, error: Exception, failures: int) -> bool:
+def _is_tried_again(retry: RetryDefinition | None, error: Exception, failures: int) -> bool:
     if retry is None or (retry.max_attempts != "forever" and failures >= retry.max_attempts):
         return False
     kinds = {kind.__name__ for kind in type(error).__mro__}

@@ -1,4 +1,4 @@
-"""Callbacks: somebody is called, told where to reply, and waited for."""
+"""Callbacks: a function is called with a callback address, and the node waits for the callback."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from layover.core.engine.commands import (
     StopDraining,
     Wake,
 )
-from layover.core.engine.effects import Call, OpenPoint, StopCall, effects
+from layover.core.engine.effects import MakeCall, OpenPoint, StopCall, effects
+from layover.core.engine.free_slots import FreeSlots
 from layover.core.engine.timing import wake_at
 
 from .flows import only, rehearse, types
@@ -49,17 +50,7 @@ def told(flow: Rehearsal, command: AnyCommand) -> list[Effect]:
 
 
 def calls(flow: Rehearsal, command: AnyCommand) -> list[Effect]:
-    return [one for one in told(flow, command) if isinstance(one, Call | StopCall)]
-
-
-class Places:
-    """Places for calls of some types."""
-
-    def __init__(self, *types: str) -> None:
-        self.types = types
-
-    def take(self, node_type: str) -> bool:
-        return node_type in self.types
+    return [one for one in told(flow, command) if isinstance(one, MakeCall | StopCall)]
 
 
 # The call
@@ -72,12 +63,12 @@ def test_the_point_is_open_before_the_call_is_made() -> None:
     done = told(flow, Create(id="execution"))
     point = flow.point("c")
     assert types(flow)[2:] == ["NodeScheduled", "NodeStarted", "PausePointOpened"]
-    assert done == [Call("c", "send", 1, {"n": 1}, flow.now + 5_000, point=point.id), OpenPoint(point)]
+    assert done == [MakeCall("c", "send", 1, {"n": 1}, flow.now + 5_000, point=point.id), OpenPoint(point)]
     assert (point.kind, point.status, point.deadline) == ("callback", "open", flow.now + 3_600_000)
     assert (flow.state.node("c").status, flow.status) == ("running", "running")
 
 
-def test_when_the_call_has_returned_the_reply_is_waited_for() -> None:
+def test_a_callback_node_waits_after_its_call_has_returned() -> None:
     flow = begun(ONE)
     assert flow.send(Complete(node="c", attempt=1, output="sent")) == [ev.NodeHandedOver(node="c", output="sent")]
     assert (flow.state.node("c").status, flow.status) == ("waiting", "waiting")
@@ -85,35 +76,35 @@ def test_when_the_call_has_returned_the_reply_is_waited_for() -> None:
     assert flow.state.node("c").output == 3
 
 
-def test_without_a_call_it_only_waits() -> None:
+def test_a_callback_node_without_a_function_only_waits() -> None:
     flow = begun("  - {id: c, type: callback, input: {n: 1}}\n")
     assert (flow.state.node("c").status, flow.point("c").details["input"]) == ("waiting", {"n": 1})
     flow.send(Report(point=flow.point("c").id, output=3))
     assert flow.output == 3
 
 
-def test_a_call_waits_for_a_place_of_what_is_called() -> None:
+def test_a_callback_call_waits_for_a_slot_of_its_function() -> None:
     flow = rehearse(ONE)
-    flow.slots = Places("callback")
+    flow.slots = FreeSlots(1, known={"callback"})
     flow.send(Create(id="execution"))
     assert (flow.state.node("c").status, flow.waiting) == ("queued", [])
-    flow.slots = Places("send")
-    assert calls(flow, StartQueued(node="c")) == [Call("c", "send", 1, None, point=flow.point("c").id)]
+    flow.slots = FreeSlots(1, known={"send"})
+    assert calls(flow, StartQueued(node="c")) == [MakeCall("c", "send", 1, None, point=flow.point("c").id)]
 
 
-def test_where_to_reply_is_told_as_a_token() -> None:
+def test_the_callback_address_is_passed_as_a_token() -> None:
     flow = begun("  - {id: c, type: callback, call: send, input: ['${callback.url}', {t: '${callback.token}'}]}\n")
     assert flow.state.node("c").input == [{"$token": "url"}, {"t": {"$token": "token"}}]
 
 
 @pytest.mark.parametrize("given", ["see ${callback.url}", "${callback.token}/x", "${callback.url + 'x'}"])
-def test_a_token_does_not_stand_within_a_text(given: str) -> None:
+def test_a_token_cannot_be_part_of_a_longer_text(given: str) -> None:
     flow = begun(f'  - {{id: c, type: callback, call: send, input: "{given}"}}\n')
     assert flow.error in ("invalid_argument", "no_such_overload")
     assert only(flow, ev.PausePointOpened) == []
 
 
-def test_a_function_that_is_to_be_replied_to_cannot_ask() -> None:
+def test_a_function_with_a_callback_cannot_ask() -> None:
     flow = begun(ONE)
     flow.send(Ask(node="c", attempt=1, key="size"))
     assert flow.error == "cannot_rest"
@@ -136,7 +127,7 @@ def test_a_reply_is_taken_while_the_call_is_out_and_applied_after_it() -> None:
     ]
 
 
-def test_where_answers_do_not_wait_the_call_is_stopped() -> None:
+def test_in_a_concurrent_workflow_a_callback_stops_its_call() -> None:
     flow = begun(ONE, CONCURRENT)
     assert calls(flow, Report(point=flow.point("c").id, output=3))[0] == StopCall("c")
     assert flow.state.node("c").output == 3
@@ -215,22 +206,22 @@ def test_a_call_that_is_over_is_not_stopped() -> None:
 def test_a_lost_call_is_made_again_for_the_same_point() -> None:
     flow = begun(ONE)
     point = flow.point("c").id
-    assert calls(flow, Recover()) == [Call("c", "send", 2, None, point=point)]
+    assert calls(flow, Recover()) == [MakeCall("c", "send", 2, None, point=point)]
     assert (flow.waiting, flow.state.node("c").recoveries) == (["c"], 1)
     flow.send(Report(point=point, output=3))
     flow.send(Complete(node="c", attempt=2))
     assert flow.state.node("c").output == 3
 
 
-def test_who_has_replied_is_not_called_again() -> None:
+def test_a_callback_that_has_arrived_prevents_another_call() -> None:
     flow = begun(ONE)
     flow.send(Report(point=flow.point("c").id, output=3))
-    assert [one.node for one in calls(flow, Recover()) if isinstance(one, Call)] == ["d"]
+    assert [one.node for one in calls(flow, Recover()) if isinstance(one, MakeCall)] == ["d"]
 
 
-def test_who_replies_while_the_call_waits_for_a_place_is_not_called_again() -> None:
+def test_a_callback_that_arrives_while_the_call_is_queued_prevents_the_call() -> None:
     flow = begun(ONE)
-    flow.slots = Places()
+    flow.slots = FreeSlots(0)
     flow.send(Recover())
     assert flow.state.node("c").status == "queued"
     flow.send(Report(point=flow.point("c").id, output=3))
@@ -257,7 +248,7 @@ def test_a_call_that_was_in_doubt_is_made_again_for_the_same_point() -> None:
     point = flow.point("c").id
     flow.send(Pause())
     flow.send(StopDraining())
-    assert calls(flow, Resume()) == [Call("c", "send", 2, None, point=point)]
+    assert calls(flow, Resume()) == [MakeCall("c", "send", 2, None, point=point)]
 
 
 # Heartbeats
@@ -265,7 +256,7 @@ def test_a_call_that_was_in_doubt_is_made_again_for_the_same_point() -> None:
 BEATING = RETRIED % "heartbeat: 40s,"
 
 
-def test_whoever_is_silent_has_failed() -> None:
+def test_a_callback_without_a_heartbeat_fails() -> None:
     flow = begun(BEATING)
     assert wake_at(flow.state) == flow.now + 40_000
     flow.now += 40_000
@@ -276,7 +267,7 @@ def test_whoever_is_silent_has_failed() -> None:
     assert len(only(flow, ev.PausePointExpired)) == 1
 
 
-def test_whoever_is_heard_of_is_waited_for() -> None:
+def test_a_heartbeat_keeps_a_callback_waiting() -> None:
     flow = begun(BEATING)
     flow.call("c")
     point = flow.point("c").id
@@ -298,14 +289,14 @@ def test_a_beat_soon_after_another_changes_nothing() -> None:
 
 
 @pytest.mark.parametrize("nodes", [ONE, "  - {id: c, type: form}\n"])
-def test_only_a_callback_with_a_heartbeat_is_heard(nodes: str) -> None:
+def test_a_heartbeat_counts_only_for_a_callback_that_declares_one(nodes: str) -> None:
     flow = begun(nodes)
     flow.now += 100_000
     assert flow.send(Beat(point=flow.point("c").id)) == []
     assert flow.send(Beat(point="nowhere")) == []
 
 
-def test_who_has_replied_need_not_be_heard_of() -> None:
+def test_a_callback_that_has_arrived_needs_no_heartbeat() -> None:
     flow = begun(BEATING)
     point = flow.point("c").id
     flow.send(Report(point=point, output=1))

@@ -1,4 +1,4 @@
-"""Child executions: started once, told what happens to their parent, and telling it what becomes of them."""
+"""Child executions: started once, paused and cancelled with their parent, reporting their end to it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def begun(nodes: str) -> Rehearsal:
 
 
 def told(flow: Rehearsal, command: AnyCommand) -> list[Effect]:
-    """Return what child and parent are told because of a command, whatever its number."""
+    """Return the messages to child and parent that a command leads to, without their numbers."""
     return [replace(one, seq=0) for one in messages(flow, command)]
 
 
@@ -88,7 +88,7 @@ def test_a_detached_child_whose_input_cannot_be_worked_out_is_not_started() -> N
     assert flow.error == "no_such_key"
 
 
-def test_a_detached_child_is_not_told_anything_later() -> None:
+def test_a_detached_child_gets_no_messages_after_its_start() -> None:
     flow = begun(
         "  - {id: c, type: workflow, workflow: other, detached: true, next: a}\n  - {id: a, type: f, next: b}\n"
         "  - {id: b, type: f}\n"
@@ -105,7 +105,7 @@ def test_a_cancelled_parent_cancels_its_children() -> None:
     assert told(flow, Cancel(reason="enough")) == [TellChild(CHILD, "cancel", "enough")]
 
 
-def test_a_child_that_has_reported_is_not_told_to_stop() -> None:
+def test_a_child_that_has_reported_gets_no_cancel() -> None:
     flow = begun(ONE)
     flow.send(Pause())
     flow.send(Report(point=flow.point("c").id, output=1))
@@ -159,7 +159,7 @@ def test_a_child_that_takes_too_long_is_cancelled_and_tried_again_by_the_policy(
     assert flow.error == "timeout"
 
 
-def test_a_child_that_was_never_started_is_not_told_to_stop() -> None:
+def test_a_child_that_was_never_started_gets_no_cancel() -> None:
     flow = begun(
         "  - {id: a, type: f, next: [c, bad]}\n  - {id: c, type: workflow, workflow: other}\n"
         "  - {id: bad, type: compute, output: '${input.missing}'}\n"
@@ -224,7 +224,7 @@ def test_a_child_that_is_given_up_is_not_waited_for() -> None:
     assert flow.status == "paused"
 
 
-def test_a_child_that_was_paused_before_has_to_answer_as_well() -> None:
+def test_a_child_that_was_paused_before_has_to_confirm_as_well() -> None:
     flow = begun(ONE)
     flow.send(ChildPaused(point=flow.point("c").id))
     assert flow.status == "waiting"
@@ -235,7 +235,7 @@ def test_a_child_that_was_paused_before_has_to_answer_as_well() -> None:
     assert flow.status == "paused"
 
 
-def test_a_child_that_was_paused_and_goes_on_is_waited_for_again() -> None:
+def test_a_child_that_resumes_is_waited_for_again() -> None:
     flow = begun(ONE)
     point = flow.point("c").id
     flow.send(ChildPaused(point=point))
@@ -245,7 +245,7 @@ def test_a_child_that_was_paused_and_goes_on_is_waited_for_again() -> None:
     assert flow.status == "pausing"
 
 
-def test_what_an_earlier_pause_came_to_does_not_end_a_later_one() -> None:
+def test_the_confirmation_of_an_earlier_pause_does_not_end_a_later_one() -> None:
     flow = begun(ONE)
     point = flow.point("c").id
     flow.send(Pause())
@@ -257,7 +257,7 @@ def test_what_an_earlier_pause_came_to_does_not_end_a_later_one() -> None:
     assert flow.status == "paused"
 
 
-def test_what_a_pause_came_to_that_is_over_changes_nothing() -> None:
+def test_the_confirmation_of_a_pause_that_is_over_changes_nothing() -> None:
     flow = begun(ONE)
     flow.send(Pause())
     flow.send(Resume())
@@ -265,8 +265,8 @@ def test_what_a_pause_came_to_that_is_over_changes_nothing() -> None:
     assert not flow.point("c").held
 
 
-def test_word_of_a_pause_by_the_childs_own_operator_is_no_answer() -> None:
-    flow = begun(ONE)  # the child may have been told to go on since, and have yet to hear of it
+def test_a_pause_by_the_childs_own_operator_does_not_confirm_the_parents_pause() -> None:
+    flow = begun(ONE)  # a later resume may still be on its way to the child
     flow.send(Pause())
     flow.send(Resume())
     flow.send(Pause())
@@ -287,7 +287,7 @@ def test_only_a_child_is_held() -> None:
     assert flow.send(ChildPaused(point="nowhere")) == []
 
 
-def test_a_child_that_is_started_because_the_gate_opens_is_not_told_to_go_on() -> None:
+def test_a_child_that_starts_when_the_gate_opens_gets_no_resume() -> None:
     flow = begun("  - {id: a, type: f, next: c}\n  - {id: c, type: workflow, workflow: other}\n")
     flow.send(Pause())
     flow.send(Complete(node="a", attempt=1))
@@ -303,14 +303,14 @@ def child(nodes: str, *, point: str | None = "point") -> Rehearsal:
     return flow
 
 
-def test_a_child_tells_what_it_came_to() -> None:
+def test_a_child_reports_its_result() -> None:
     flow = child("  - {id: a, type: f}\n")
     done = effects(flow.state, flow.send(Complete(node="a", attempt=1, output=7)))
     assert done == [StopCalls(""), Close("completed"), TellParent("parent", "point", "closed", output=7, seq=5)]
     assert isinstance(flow.log[5][1], ev.ExecutionCompleted)
 
 
-def test_a_child_tells_why_it_failed() -> None:
+def test_a_child_reports_its_failure() -> None:
     flow = child("  - {id: a, type: f}\n")
     [failed] = told(flow, Fail(node="a", attempt=1, error=ev.Error(code="failed", message="no")))
     assert isinstance(failed, TellParent)
@@ -323,14 +323,14 @@ def test_a_cancelled_child_is_a_failure_that_is_not_tried_again() -> None:
     assert told(flow, Cancel(reason="enough")) == [TellParent("parent", "point", "closed", error=error)]
 
 
-def test_a_child_tells_that_it_is_paused_and_that_it_goes_on() -> None:
+def test_a_child_reports_its_pause_and_its_resume() -> None:
     flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
     assert told(flow, Pause()) == []
     assert told(flow, Complete(node="a", attempt=1)) == [TellParent("parent", "point", "paused")]
     assert told(flow, Resume()) == [TellParent("parent", "point", "resumed")]
 
 
-def test_a_child_tells_which_pause_of_its_parent_it_answers() -> None:
+def test_a_child_reports_which_pause_of_its_parent_it_confirms() -> None:
     flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f, next: c}\n  - {id: c, type: f}\n")
     flow.send(Pause(order=3))
     assert told(flow, Complete(node="a", attempt=1)) == [TellParent("parent", "point", "paused", order=3)]
@@ -339,7 +339,7 @@ def test_a_child_tells_which_pause_of_its_parent_it_answers() -> None:
     assert told(flow, Complete(node="b", attempt=1)) == [TellParent("parent", "point", "paused")]
 
 
-def test_a_child_that_is_paused_already_answers_its_parent_at_once() -> None:
+def test_a_paused_child_confirms_its_parents_pause_at_once() -> None:
     flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
     flow.send(Pause(reason="mine"))
     flow.send(Complete(node="a", attempt=1))
@@ -349,14 +349,14 @@ def test_a_child_that_is_paused_already_answers_its_parent_at_once() -> None:
     assert told(flow, Pause()) == []
 
 
-def test_a_child_that_is_being_paused_answers_when_it_is() -> None:
+def test_a_pausing_child_confirms_once_it_is_paused() -> None:
     flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
     flow.send(Pause())
     assert told(flow, Pause(order=2)) == []
     assert told(flow, Complete(node="a", attempt=1)) == [TellParent("parent", "point", "paused", order=2)]
 
 
-def test_a_child_that_goes_on_in_the_same_step_says_both() -> None:
+def test_a_child_that_resumes_in_the_same_step_reports_both() -> None:
     flow = child("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
     flow.send(Pause())
     flow.send(Complete(node="a", attempt=1))
@@ -373,7 +373,7 @@ def test_a_message_has_the_number_of_its_event() -> None:
         assert isinstance(flow.log[message.seq][1], kinds)
 
 
-def test_a_detached_child_knows_its_parent_and_tells_it_nothing() -> None:
+def test_a_detached_child_knows_its_parent_and_reports_nothing() -> None:
     flow = child("  - {id: a, type: compute, output: '${execution.parent_id}'}\n", point=None)
     assert flow.output == "parent"
     assert effects(flow.state, [event for _, event in flow.log]) == [StopCalls(""), Close("completed")]

@@ -1,4 +1,4 @@
-"""What is stored can be read: by this release, by later ones, and in the middle of an execution."""
+"""Stored events and states can be read: by this release, by later ones, and in the middle of an execution."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from layover.core.engine.codec import (
     UPCASTERS,
     EventCodec,
     Fields,
-    Snapshot,
+    SnapshotRows,
     decode_events,
     decode_state,
     encode_events,
@@ -25,20 +25,20 @@ from layover.core.engine.codec import (
     tag_of,
 )
 from layover.core.engine.evolve import fold
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.core.engine.tables import Table
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 from .examples import example, structs_within
 from .flows import rehearse
-from .wandering import journeys, wander
+from .random_executions import journeys, wander
 
 EVENTS: tuple[type[ev.AnyEvent], ...] = get_args(ev.AnyEvent)
 
 
-def tables_of(state: Execution) -> dict[str, dict[object, object]]:
-    """Return the rows of every table that an execution has, whatever they are called."""
-    tables = {name: getattr(state, name) for name in Execution.__slots__}
+def tables_of(state: ExecutionState) -> dict[str, dict[object, object]]:
+    """Return the rows of every table of an execution."""
+    tables = {name: getattr(state, name) for name in ExecutionState.__slots__}
     return {name: table.rows for name, table in tables.items() if isinstance(table, Table)}
 
 
@@ -104,14 +104,14 @@ def test_an_unknown_event_is_named(tag: str) -> None:
     ],
     ids=lambda data: data[:40].decode(errors="replace"),
 )
-def test_corrupted_bytes_are_refused_as_such(data: bytes) -> None:
+def test_corrupted_bytes_raise_corrupt_log(data: bytes) -> None:
     with pytest.raises(LayoverError) as caught:
         decode_events(data)
     assert caught.value.code == "corrupt_log"
 
 
 @given(st.binary(max_size=60), st.integers(0, 200), st.integers(0, 50))
-def test_whatever_the_bytes_are_there_is_no_other_error(junk: bytes, position: int, removed: int) -> None:
+def test_arbitrary_bytes_raise_no_other_error(junk: bytes, position: int, removed: int) -> None:
     data = encode_events([ev.NodeStarted(node="a", attempt=1, input={"n": [1, "é"]}), ev.ExecutionPaused()])
     position = min(position, len(data))
     try:
@@ -170,7 +170,7 @@ def test_an_event_of_a_later_version_is_unknown_instead_of_half_read() -> None:
     assert caught.value.code == "unknown_event"
 
 
-def test_an_old_event_that_makes_no_new_one_is_corrupt() -> None:
+def test_an_old_event_that_cannot_be_upcast_is_corrupt() -> None:
     with pytest.raises(LayoverError) as caught:
         CODEC.decode(b'[{"t":"shipped@2","order":"a","grams":"heavy"}]')
     assert caught.value.code == "corrupt_log"
@@ -180,14 +180,14 @@ def test_an_old_event_that_makes_no_new_one_is_corrupt() -> None:
 
 
 def test_every_table_of_an_execution_is_in_its_snapshot() -> None:
-    tables = set(tables_of(Execution(rehearse("  - {id: a, type: f}\n").plan)))
-    missing = tables - {"_facts", "collected"} - set(TABLES)
+    tables = set(tables_of(ExecutionState(rehearse("  - {id: a, type: f}\n").plan)))
+    missing = tables - {"collected"} - set(TABLES)
     assert not missing, f"add {missing} to `Snapshot`, with an empty default"
 
 
-@pytest.mark.parametrize("kind", sorted(structs_within(Snapshot), key=str), ids=lambda kind: kind.__name__)
-def test_defaults_in_a_state_are_told_apart_by_value(kind: type[msgspec.Struct]) -> None:
-    """A default is left out if it is the very same object, so it has to be one that exists only once."""
+@pytest.mark.parametrize("kind", sorted(structs_within(SnapshotRows), key=str), ids=lambda kind: kind.__name__)
+def test_defaults_in_a_state_are_singletons(kind: type[msgspec.Struct]) -> None:
+    """A default is left out if it is the very same object, so it has to be a singleton."""
     hints = {field.name: field for field in msgspec.structs.fields(kind)}
     for name, field in hints.items():
         default = field.default
@@ -196,10 +196,10 @@ def test_defaults_in_a_state_are_told_apart_by_value(kind: type[msgspec.Struct])
 
 
 @given(journeys, st.integers(0, 10_000))
-def test_a_state_is_read_as_it_was_written_and_goes_on_alike(journey: tuple[int, list[int]], split: int) -> None:
+def test_a_decoded_state_equals_the_original_and_continues_alike(journey: tuple[int, list[int]], split: int) -> None:
     flow = wander(journey)
     middle = split % (len(flow.log) + 1)
-    before = fold(Execution(flow.plan), flow.log[:middle])
+    before = fold(ExecutionState(flow.plan), flow.log[:middle])
     restored = decode_state(encode_state(before), flow.plan)
     assert tables_of(restored) == tables_of(before)
     assert encode_state(restored) == encode_state(before)
@@ -227,9 +227,9 @@ def test_the_order_of_keys_in_data_is_kept_because_expressions_see_it() -> None:
     assert list(restored.facts.input or ()) == ["b", "a"]  # type: ignore[call-overload]  # it is a dict
 
 
-def test_what_branches_and_rounds_collected_is_kept_apart() -> None:
+def test_collected_outputs_keep_their_keys_in_a_snapshot() -> None:
     flow = rehearse("  - {id: a, type: f}\n")
-    row = example(next(kind for kind in structs_within(Snapshot) if kind.__name__ == "Collected"))
+    row = example(next(kind for kind in structs_within(SnapshotRows) if kind.__name__ == "Collected"))
     for key in (("a", 1), ("a", "1"), ("a:b.1", 0), ("a", "b"), ("b", 10), ("b", 9)):
         flow.state.collected.rows[key] = row  # type: ignore[assignment]  # found by its name
     restored = decode_state(encode_state(flow.state), flow.plan)
@@ -259,8 +259,8 @@ def test_a_snapshot_of_another_version_is_refused() -> None:
     assert caught.value.code == "unknown_snapshot"
 
 
-@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"v":4}', b'{"v":4,"facts":{"gate":"ajar"}}', b"\xff"])
-def test_a_corrupted_snapshot_is_refused_as_such(data: bytes) -> None:
+@pytest.mark.parametrize("data", [b"", b"[]", b"{}", b'{"v":5}', b'{"v":5,"facts":{"gate":"ajar"}}', b"\xff"])
+def test_a_corrupted_snapshot_raises_corrupt_snapshot(data: bytes) -> None:
     with pytest.raises(LayoverError) as caught:
         decode_state(data, rehearse("  - {id: a, type: f}\n").plan)
     assert caught.value.code == "corrupt_snapshot"

@@ -59,7 +59,7 @@ def test_an_empty_loop_gives_an_empty_list() -> None:
     )
 
 
-def test_a_finished_round_leaves_nothing_but_what_it_collected() -> None:
+def test_a_finished_round_leaves_only_its_collected_output() -> None:
     flow = rehearse(
         "  - {id: l, type: loop, for_each: input, next: w, body: [{id: c, type: compute, output: '${item}'}]}\n"
         "  - {id: w, type: form}\n"
@@ -100,7 +100,7 @@ def test_wait_lets_the_other_branches_finish_first() -> None:
     assert flow.answer("b:p.right", "r").output == "broken"
 
 
-def test_continue_goes_on_without_the_failed_ones() -> None:
+def test_on_failure_continue_gives_null_for_failed_branches() -> None:
     flow = rehearse(BRANCHES % "continue", {"f": failing}).start().answer("b:p.right", "r")
     assert flow.output == {
         "all": {"left": None, "right": "r"},

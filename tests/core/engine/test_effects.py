@@ -1,4 +1,4 @@
-"""What the world outside is told to do."""
+"""The effects that the runtime has to carry out."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from layover.core.engine.commands import (
     Rewind,
     Wake,
 )
-from layover.core.engine.effects import Call, Close, ClosePoint, Notify, OpenPoint, StartChild, StopCalls, effects
+from layover.core.engine.effects import Close, ClosePoint, MakeCall, Notify, OpenPoint, StartChild, StopCalls, effects
 from layover.core.engine.events import Error
 from layover.core.ids import child_id
 
@@ -36,18 +36,18 @@ def send(flow: Rehearsal, command: AnyCommand) -> list[Effect]:
 
 def test_a_started_node_is_a_call() -> None:
     flow = rehearse("  - {id: a, type: f, input: {x: 1}, timeout: 5s, next: b}\n  - {id: b, type: g}\n")
-    assert send(flow, Create(id="execution")) == [Call("a", "f", 1, {"x": 1}, flow.now + 5_000)]
-    assert send(flow, Complete(node="a", attempt=1)) == [Call("b", "g", 1, None)]
+    assert send(flow, Create(id="execution")) == [MakeCall("a", "f", 1, {"x": 1}, flow.now + 5_000)]
+    assert send(flow, Complete(node="a", attempt=1)) == [MakeCall("b", "g", 1, None)]
 
 
-def test_a_call_is_told_what_earlier_ones_have_left() -> None:
+def test_a_call_gets_the_journal_and_checkpoint_of_earlier_attempts() -> None:
     flow = rehearse(
         "  - {id: a, type: f, heartbeat: 5s, retry: {max_attempts: 2, delay: 1s}, next: b}\n  - {id: b, type: f}\n"
     )
-    assert send(flow, Create(id="execution")) == [Call("a", "f", 1, None, heartbeat=5_000)]
+    assert send(flow, Create(id="execution")) == [MakeCall("a", "f", 1, None, heartbeat=5_000)]
     flow.send(Checkpoint(node="a", attempt=1, data={"row": 3}))
     flow.send(Record(node="a", attempt=1, key="k", value=1))
-    told = Call("a", "f", 2, None, heartbeat=5_000, checkpoint={"row": 3}, journal={"k": 1})
+    told = MakeCall("a", "f", 2, None, heartbeat=5_000, checkpoint={"row": 3}, journal={"k": 1})
     assert send(flow, Recover()) == [told]
     flow.send(Fail(node="a", attempt=2, error=Error(code="failed", message="no")))
     flow.now += 1_000
@@ -60,15 +60,15 @@ def test_a_call_is_told_what_earlier_ones_have_left() -> None:
     assert (node.checkpoint, node.journal) == (None, {})
 
 
-def test_going_back_drops_what_earlier_calls_have_left() -> None:
+def test_a_rewind_drops_the_journal_and_checkpoint_of_earlier_attempts() -> None:
     flow = rehearse("  - {id: a, type: f}\n")
     flow.send(Create(id="execution"))
     flow.send(Checkpoint(node="a", attempt=1, data=1))
     flow.send(Record(node="a", attempt=1, key="k", value=1))
-    assert Call("a", "f", 2, None) in send(flow, Rewind(to="a"))
+    assert MakeCall("a", "f", 2, None) in send(flow, Rewind(to="a"))
 
 
-def test_a_point_is_opened_closed_and_people_are_told() -> None:
+def test_a_point_is_opened_and_closed_with_notifications() -> None:
     flow = rehearse("  - {id: a, type: form}\n")
     opened = send(flow, Create(id="execution"))
     point = flow.point("a")
@@ -86,7 +86,7 @@ def test_a_child_is_started() -> None:
 
 def test_a_container_makes_no_call_of_its_own() -> None:
     flow = rehearse("  - {id: l, type: loop, times: 2, body: [{id: a, type: f}]}\n")
-    assert send(flow, Create(id="execution")) == [Call("a:l.0", "f", 1, None)]
+    assert send(flow, Create(id="execution")) == [MakeCall("a:l.0", "f", 1, None)]
 
 
 def test_the_calls_of_a_branch_that_is_given_up_are_stopped() -> None:

@@ -1,4 +1,4 @@
-"""A pause says what became of everything that was in flight when the gate closed."""
+"""A pause lists the fate of everything that was in flight when the gate closed."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def fates(flow: Rehearsal) -> dict[str, ev.Fate]:
     return paused.fates
 
 
-def test_every_node_in_flight_is_named_with_what_it_came_to() -> None:
+def test_every_node_in_flight_is_listed_with_its_fate() -> None:
     flow = begun(MANY)
     flow.send(Pause())
     flow.send(Complete(node="done", attempt=1))
@@ -70,7 +70,7 @@ def test_nothing_is_in_doubt_once_the_gate_is_open() -> None:
     assert not facts.fates
 
 
-def test_what_a_failed_branch_took_with_it_was_stopped() -> None:
+def test_nodes_cancelled_by_a_failed_branch_are_stopped() -> None:
     flow = begun(
         "  - {id: p, type: parallel, on_failure: continue, branches: ["
         "{id: x, body: [{id: s, type: compute, output: 0, next: [a, b]}, {id: a, type: f}, {id: b, type: f}]},"
@@ -83,7 +83,7 @@ def test_what_a_failed_branch_took_with_it_was_stopped() -> None:
     assert fates(flow) == {"a:p.x": "failed", "b:p.x": "stopped", "c:p.y": "completed"}
 
 
-def test_what_was_rewound_is_ready_again() -> None:
+def test_rewound_nodes_are_ready_again() -> None:
     flow = begun("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
     flow.call("a")
     flow.send(Pause())

@@ -1,10 +1,10 @@
-"""Chains, branches, joins, variables, ends: what runs after what."""
+"""Chains, branches, joins, variables, ends: the order of nodes."""
 
 from __future__ import annotations
 
 from layover.core.engine import events as ev
 from layover.core.engine.commands import Complete, Create
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 
 from .flows import failing, only, rehearse, types
 
@@ -92,7 +92,7 @@ def test_a_switch_takes_the_first_case_that_fits() -> None:
     assert rehearse(nodes).start({"a": "y", "b": 1}).output == 3
 
 
-def test_set_changes_variables_for_what_comes_later() -> None:
+def test_set_changes_variables_for_later_nodes() -> None:
     flow = rehearse(
         "  - {id: s, type: set, values: {count: '${vars.count + 5}'}, next: o}\n"
         "  - {id: o, type: compute, output: '${vars.count}'}\n"
@@ -100,7 +100,7 @@ def test_set_changes_variables_for_what_comes_later() -> None:
     assert flow.output == 5
 
 
-def test_an_end_ends_everything_and_cancels_what_waits() -> None:
+def test_an_end_ends_the_execution_and_cancels_open_points() -> None:
     flow = rehearse(
         """
   - {id: s, type: compute, output: 1, next: [wait, stop]}
@@ -123,7 +123,7 @@ def test_several_leaves_give_a_map_by_id() -> None:
     assert flow.output == {"b": 2, "c": 3}
 
 
-def test_a_failure_that_nobody_takes_care_of_fails_the_execution() -> None:
+def test_an_unhandled_failure_fails_the_execution() -> None:
     flow = rehearse("  - {id: a, type: f, next: b}\n  - {id: b, type: g}\n", {"f": failing}).start()
     assert flow.status == "failed"
     assert flow.state.facts.failed_node == "a"
@@ -140,7 +140,7 @@ def test_a_wired_error_port_takes_a_final_failure() -> None:
     assert flow.output == "broken ValueError"
 
 
-def test_on_error_continue_goes_on_with_null() -> None:
+def test_on_error_continue_gives_null_as_output() -> None:
     flow = rehearse(
         "  - {id: a, type: f, on_error: continue, next: b}\n"
         "  - {id: b, type: compute, output: {a: '${nodes.a}', e: '${errors.a.code}'}}\n",
@@ -169,4 +169,4 @@ def test_a_stale_or_repeated_result_changes_nothing() -> None:
 
 
 def test_an_execution_without_events_is_pending() -> None:
-    assert Execution(rehearse("  - {id: a, type: f}\n").plan).status == "pending"
+    assert ExecutionState(rehearse("  - {id: a, type: f}\n").plan).status == "pending"

@@ -1,4 +1,4 @@
-"""The bytes in `golden/` are in somebody's database.
+"""The bytes in `golden/` are in users' databases.
 
 A line there is never changed or removed: bytes that can no longer be read, or that would be written differently, are a
 breaking change. A new event or field gets a new line; an event that has to change gets a new version and an upcaster.
@@ -16,7 +16,7 @@ import pytest
 from layover.core.engine import events as ev
 from layover.core.engine.codec import (
     SNAPSHOT_VERSION,
-    Snapshot,
+    SnapshotRows,
     decode_events,
     decode_state,
     encode_events,
@@ -49,7 +49,7 @@ def tag_in(line: bytes) -> str:
 
 
 @pytest.mark.parametrize("line", LINES, ids=tag_in)
-def test_what_was_stored_can_be_read_and_is_written_alike(line: bytes) -> None:
+def test_stored_events_can_be_read_and_are_written_to_the_same_bytes(line: bytes) -> None:
     events = decode_events(line)
     assert len(events) == 1
     if tag_in(line) in CURRENT:
@@ -70,7 +70,7 @@ def test_a_snapshot_can_be_read_and_is_written_alike() -> None:
 
 
 def test_every_field_of_every_row_is_pinned() -> None:
-    missing = fields_within(Snapshot) - fields_set(msgspec.json.decode(SNAPSHOT, type=Snapshot))
+    missing = fields_within(SnapshotRows) - fields_set(msgspec.json.decode(SNAPSHOT, type=SnapshotRows))
     assert not missing, f"no row in snapshot.json has {missing}; it would be:\n{suggested_snapshot()}"
 
 
@@ -80,6 +80,6 @@ def suggested(kind: type[ev.AnyEvent]) -> str:
 
 def suggested_snapshot() -> str:
     """Return a snapshot in which every table has a row, and every row every field."""
-    sketch = example(Snapshot)
+    sketch = example(SnapshotRows)
     facts = msgspec.structs.replace(sketch.facts, hash=load(WORKFLOW).hash)
     return msgspec.json.encode(msgspec.structs.replace(sketch, version=SNAPSHOT_VERSION, facts=facts)).decode()

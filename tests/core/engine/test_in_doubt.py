@@ -1,4 +1,4 @@
-"""Calls that were lost, when nobody knows whether they had their effect."""
+"""Lost calls, when it is not known whether they had their effect."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ from layover.core.engine.commands import (
     StopDraining,
     Wake,
 )
-from layover.core.engine.effects import Call, effects
+from layover.core.engine.effects import MakeCall, effects
+from layover.core.engine.free_slots import FreeSlots
 
 from .flows import only, rehearse, types
 
@@ -46,17 +47,17 @@ def lost(on_crash: str, settings: str = "{}") -> Rehearsal:
 
 def probes(flow: Rehearsal, command: AnyCommand) -> list[tuple[int, bool]]:
     """Return the calls that a command leads to: their attempts, and whether they are probes."""
-    return [(one.attempt, one.probe) for one in effects(flow.state, flow.send(command)) if isinstance(one, Call)]
+    return [(one.attempt, one.probe) for one in effects(flow.state, flow.send(command)) if isinstance(one, MakeCall)]
 
 
 def probed(happened: bool | None, attempt: int = 2, problem: str = "") -> Probed:
     return Probed(node="charge", attempt=attempt, happened=happened, output="paid", problem=problem)
 
 
-# Somebody is asked
+# An operator is asked
 
 
-def test_somebody_is_asked_whether_it_happened() -> None:
+def test_a_lost_call_opens_a_question_for_an_operator() -> None:
     flow = lost("pause")
     assert types(flow)[-2:] == ["NodeInDoubt", "PausePointOpened"]
     point = flow.point("charge")
@@ -65,13 +66,13 @@ def test_somebody_is_asked_whether_it_happened() -> None:
     assert flow.status == "paused"
 
 
-def test_what_happened_is_done() -> None:
+def test_an_answer_that_it_happened_completes_the_node() -> None:
     flow = lost("pause").answer("charge", {"happened": True, "output": "paid"})
     assert flow.output == "paid"
     assert len(only(flow, ev.NodeStarted)) == 1
 
 
-def test_what_did_not_happen_is_called_again() -> None:
+def test_an_answer_that_it_did_not_happen_repeats_the_call() -> None:
     flow = lost("pause")
     assert probes(flow, Answer(point=flow.point("charge").id, data={"happened": False})) == [(2, False)]
     scheduled = only(flow, ev.NodeScheduled)[-1]
@@ -89,7 +90,7 @@ def test_an_answer_has_to_say_whether_it_happened(data: object) -> None:
     assert flow.send(answer) == []
 
 
-def test_a_store_can_tell_too_what_an_answer_has_to_be() -> None:
+def test_a_doubt_has_a_schema_for_its_answer() -> None:
     flow = lost("pause")
     schema = schema_of(flow.state, flow.point("charge"))
     assert isinstance(schema, dict)
@@ -98,26 +99,19 @@ def test_a_store_can_tell_too_what_an_answer_has_to_be() -> None:
 
 def test_only_calls_that_had_started_are_in_doubt() -> None:
     flow = rehearse(NODES % "pause")
-    flow.slots = NoSlot()
+    flow.slots = FreeSlots(0)
     flow.send(Create(id="execution"))
     assert flow.send(Recover()) == []
 
 
-class NoSlot:
-    """An instance that has no place for a call."""
-
-    def take(self, _node_type: str) -> bool:
-        return False
-
-
-def test_who_keeps_losing_instances_is_not_asked_for_ever() -> None:
+def test_a_node_that_keeps_losing_instances_fails_in_the_end() -> None:
     flow = lost("pause", "{max_recoveries: 1}")
     flow.send(Answer(point=flow.point("charge").id, data={"happened": False}))
     flow.send(Recover())
     assert flow.error == "max_recoveries"
 
 
-def test_what_was_in_doubt_at_a_pause_is_asked_about_when_the_gate_opens() -> None:
+def test_a_call_in_doubt_at_a_pause_is_asked_about_when_the_gate_opens() -> None:
     flow = rehearse(NODES % "pause")
     flow.send(Create(id="execution"))
     flow.send(Pause())
@@ -140,7 +134,7 @@ def test_going_back_leaves_no_doubt() -> None:
     assert not flow.state.node("charge").doubt
 
 
-def test_who_settled_a_doubt_is_not_asked_again_when_the_work_after_it_fails() -> None:
+def test_a_settled_doubt_is_not_asked_again_when_later_work_fails() -> None:
     flow = rehearse(
         "  - {id: a, type: f, on_crash: pause, next: b}\n  - {id: b, type: f}\n", settings="{on_resume_failure: reopen}"
     )
@@ -151,23 +145,23 @@ def test_who_settled_a_doubt_is_not_asked_again_when_the_work_after_it_fails() -
     assert flow.state.facts.answered == ""
 
 
-# Its effect is looked for
+# Its effect is probed
 
 
-def test_a_lost_call_is_looked_for() -> None:
+def test_a_lost_call_is_probed() -> None:
     flow = rehearse(NODES % "probe")
     flow.send(Create(id="execution"))
     assert probes(flow, Recover()) == [(2, True)]
     assert types(flow)[-3:] == ["NodeInDoubt", "NodeScheduled", "NodeStarted"]
 
 
-def test_what_was_found_is_done() -> None:
+def test_a_probe_that_finds_the_effect_completes_the_node() -> None:
     flow = lost("probe")
     flow.send(probed(True))
     assert flow.output == "paid"
 
 
-def test_what_was_not_found_is_called() -> None:
+def test_a_probe_that_finds_no_effect_repeats_the_call() -> None:
     flow = lost("probe")
     assert probes(flow, probed(False)) == [(3, False)]
     node = flow.state.node("charge")
@@ -177,7 +171,7 @@ def test_what_was_not_found_is_called() -> None:
     assert scheduled.cause == "recovered"
 
 
-def test_what_nobody_can_tell_somebody_is_asked() -> None:
+def test_a_probe_that_cannot_tell_opens_a_question() -> None:
     flow = lost("probe")
     flow.send(probed(None, problem="the bank is closed"))
     point = flow.point("charge")
@@ -221,7 +215,7 @@ def test_a_call_is_not_probed_that_is_not_in_doubt() -> None:
     assert flow.send(probed(True, attempt=1)) == []
 
 
-def test_behind_a_closed_gate_it_is_called_when_that_opens() -> None:
+def test_a_call_that_did_not_happen_is_repeated_when_the_gate_opens() -> None:
     flow = lost("probe")
     flow.send(Pause())
     assert probes(flow, probed(False)) == []
@@ -229,14 +223,14 @@ def test_behind_a_closed_gate_it_is_called_when_that_opens() -> None:
     assert probes(flow, Resume()) == [(3, False)]
 
 
-def test_behind_a_closed_gate_somebody_is_asked_at_once() -> None:
+def test_a_question_about_a_lost_call_opens_behind_a_closed_gate() -> None:
     flow = lost("probe")
     flow.send(Pause())
     flow.send(probed(None))
     assert (flow.status, flow.waiting) == ("paused", ["charge"])
 
 
-def test_what_is_tried_once_more_after_its_last_recovery_is_still_looked_for() -> None:
+def test_a_retry_after_the_last_recovery_is_still_probed() -> None:
     flow = rehearse(NODES % "probe", settings="{max_recoveries: 0}")
     flow.send(Create(id="execution"))
     flow.send(Recover())
@@ -244,13 +238,13 @@ def test_what_is_tried_once_more_after_its_last_recovery_is_still_looked_for() -
     assert probes(flow, Retry()) == [(2, True)]
 
 
-def test_what_is_called_again_anyway_is_never_in_doubt() -> None:
+def test_a_node_with_on_crash_rerun_is_never_in_doubt() -> None:
     flow = lost("rerun")
     assert only(flow, ev.NodeInDoubt) == []
     assert flow.send(Cancel())
 
 
-def test_a_rehearsal_can_tell_what_happened() -> None:
+def test_a_rehearsal_can_probe_a_lost_call() -> None:
     flow = rehearse(NODES % "probe", {"f": lambda _: "paid"})
     flow.send(Create(id="execution"))
     flow.send(Recover())

@@ -41,7 +41,7 @@ def test_a_function_that_sleeps_is_run_again_when_the_time_has_passed() -> None:
     assert [event.key for event in only(flow, ev.NodeRecorded) if isinstance(event, ev.NodeRecorded)] == ["nap"]
 
 
-def test_what_was_recorded_is_kept_over_a_crash_and_never_changed() -> None:
+def test_a_recorded_value_survives_a_crash_and_never_changes() -> None:
     flow = running()
     flow.send(Record(node="a", attempt=1, key="reserve", value=17))
     assert flow.send(Record(node="a", attempt=1, key="reserve", value=18)) == []

@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from layover.core.engine.commands import AnyCommand
 from layover.core.engine.events import AnyEvent
 from layover.core.engine.evolve import fold
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from tests.conftest import FACTOR
 from tests.core.definitions.dice import Dice, SeededDice, dice
 
 from .laws import tables
-from .playing import Player, begin
+from .random_play import Player, begin
 
 _STEPS = 40
 _BLOCKS = range(4 * FACTOR)
@@ -47,7 +47,7 @@ def test_no_order_of_commands_breaks_a_law(dice: Dice) -> None:
 
 @_examples(150)
 @given(dice())
-def test_whatever_was_asked_an_execution_can_still_end(dice: Dice) -> None:
+def test_an_execution_can_always_end_after_any_commands(dice: Dice) -> None:
     _play(dice).finish()
 
 
@@ -71,12 +71,12 @@ def test_the_log_cut_anywhere_folds_to_the_same_state(dice: Dice) -> None:
     for _ in range(10):
         player.go_on()
     cut = dice.integer(0, len(player.log))
-    parts = fold(fold(Execution(player.plan), player.log[:cut]), player.log[cut:])
+    parts = fold(fold(ExecutionState(player.plan), player.log[:cut]), player.log[cut:])
     assert tables(parts) == tables(player.state)
 
 
-def test_random_play_says_and_sees_all_there_is() -> None:
-    """What is never played would keep every law."""
+def test_random_play_covers_every_command_and_event() -> None:
+    """A command or an event that is never played would keep every law."""
     said: set[type] = set()
     seen: set[type] = set()
     for seed in range(600):

@@ -1,4 +1,4 @@
-"""What systems answer: signals, callbacks, children."""
+"""Points that systems answer: signals, callbacks, children."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_a_signal_that_had_come_before_keeps_its_own_time() -> None:
 
 
 @pytest.mark.parametrize(("lookback", "since"), [("", 0), (", lookback: 1s", 1_000)])
-def test_what_had_come_before_is_looked_for_when_the_point_opens(lookback: str, since: int) -> None:
+def test_earlier_signals_are_scanned_when_the_point_opens(lookback: str, since: int) -> None:
     flow = rehearse(f"  - {{id: w, type: wait_signal, signal: paid, key: '${{input}}'{lookback}}}\n")
     done = effects(flow.state, flow.send(Create(id="execution", input=7)))
     point = flow.point("w")
@@ -89,7 +89,7 @@ def test_a_required_signal_is_waited_for_even_if_enough_have_come() -> None:
 
 
 @pytest.mark.parametrize(("need", "names"), [("1", "z"), ("2", "zx"), ("3", "zxy"), ("any", "z")])
-def test_so_many_signals_are_enough(need: str, names: str) -> None:
+def test_need_signals_are_enough(need: str, names: str) -> None:
     flow = rehearse(several(f"need: {need}")).start()
     for number, name in enumerate(names):
         assert flow.status == "waiting"
@@ -112,14 +112,14 @@ def test_a_signal_counts_once() -> None:
     assert len(only(flow, ev.PausePointReceived)) == 1
 
 
-def test_a_partial_deadline_gives_what_has_come() -> None:
+def test_a_partial_deadline_gives_the_received_signals() -> None:
     flow = rehearse(several("deadline: 1h\n    on_deadline: partial")).start()
     deliver(flow, "w", "1", "x").skip(3_600_000)
     assert isinstance(flow.output, dict)
     assert list(flow.output) == ["a"]
 
 
-def test_a_callback_gives_what_was_posted() -> None:
+def test_a_callback_gives_the_posted_data() -> None:
     flow = rehearse("  - {id: c, type: callback, call: start_it}\n").start()
     assert flow.status == "waiting"
     flow.send(Report(point=flow.point("c").id, output={"pallet": 3}))

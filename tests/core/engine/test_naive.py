@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, note, settings
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import play
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.core.engine.timing import wake_at
 from layover.core.plan import load
 from tests.conftest import FACTOR
@@ -37,14 +37,14 @@ def _examples(count: int) -> settings:
 
 
 class Stage:
-    """An execution played to its end in the world of `graphs`; `dice` choose what happens first."""
+    """An execution played to its end in the world of `graphs`; `dice` choose the order of events."""
 
     def __init__(self, plan: Plan, dice: Dice | None = None) -> None:
-        self.state = Execution(plan)
+        self.state = ExecutionState(plan)
         self.now = 1_000
         self._dice = dice
 
-    def play(self, given: object) -> Execution:
+    def play(self, given: object) -> ExecutionState:
         """Return the execution when it is closed."""
         self._send(cmd.Create(id="execution", input=given, user="ann"))
         for _ in range(_MOST_STEPS):
@@ -91,13 +91,13 @@ class Stage:
 
 
 def _reply_to(point: Point) -> Reply | None:
-    """Return what will be answered to a point; nobody answers a timer, and some deadlines are left to pass."""
+    """Return the answer to a point; timers have none, and some deadlines are left to pass."""
     if point.kind == "timer":
         return None
     return reply(point.node, may_be_late=point.deadline is not None and point.deadline - point.opened_at < _LONG)
 
 
-def _compare(state: Execution, expected: Prediction) -> None:
+def _compare(state: ExecutionState, expected: Prediction) -> None:
     facts = state.facts
     note(f"expected {expected}, found {facts}")
     assert facts.closed == expected.status

@@ -37,6 +37,14 @@ def test_a_delay_can_wait_until_a_moment() -> None:
     assert wake_at(flow.state) == 60_000
 
 
+def test_a_delay_can_wait_until_the_next_time_of_a_cron_line() -> None:
+    flow = rehearse("  - {id: d, type: delay, until: \"${next('0 8 * * MON', 'Europe/Berlin')}\"}\n").start()
+    due = wake_at(flow.state)
+    assert due == flow.now - (flow.now - 345_600_000) % (7 * DAY) + 7 * DAY + 7 * 3_600_000  # 345,600,000 was a Monday
+    assert flow.skip(due - flow.now - 1).status == "waiting"
+    assert flow.skip(1).status == "completed"
+
+
 def test_a_form_waits_for_its_answer() -> None:
     flow = rehearse("  - {id: f, type: form, next: o}\n  - {id: o, type: compute, output: '${nodes.f.size}'}\n").start()
     assert flow.status == "paused"
@@ -63,7 +71,7 @@ def test_an_approval_without_a_decision_stays_open() -> None:
 
 
 @pytest.mark.parametrize(("outcome", "output"), [("reject", "no"), ("approve", "yes "), ("expired", "late")])
-def test_a_deadline_decides_as_it_was_told_to(outcome: str, output: str) -> None:
+def test_a_deadline_acts_by_on_deadline(outcome: str, output: str) -> None:
     assert rehearse(APPROVAL % outcome).start().skip(2 * DAY).output == output
 
 
@@ -129,7 +137,7 @@ def test_concurrent_answers_are_applied_at_once() -> None:
 CHAIN = "  - {id: a, type: f, next: b}\n  - {id: b, type: f, next: c}\n  - {id: c, type: f}\n"
 
 
-def test_a_pause_lets_what_runs_finish_and_starts_nothing() -> None:
+def test_a_pause_lets_running_calls_finish_and_starts_nothing() -> None:
     flow = rehearse(CHAIN)
     flow.send(Create(id="execution"))
     flow.send(Pause(by="op", reason="stop"))
@@ -181,7 +189,7 @@ def test_an_answer_behind_the_gate_is_kept_and_applied_when_it_opens() -> None:
     assert flow.output == 5
 
 
-def test_a_loop_goes_on_after_a_pause_in_the_middle_of_a_round() -> None:
+def test_a_loop_continues_after_a_pause_in_the_middle_of_a_round() -> None:
     flow = rehearse("  - {id: l, type: loop, times: 3, body: [{id: a, type: f, input: '${index}'}]}\n")
     flow.send(Create(id="execution"))
     flow.send(Pause())
@@ -191,7 +199,7 @@ def test_a_loop_goes_on_after_a_pause_in_the_middle_of_a_round() -> None:
     assert flow.run().output == [0, 1, 2]
 
 
-def test_a_parallel_goes_on_after_a_branch_failed_behind_the_gate() -> None:
+def test_a_parallel_continues_after_a_branch_failed_behind_the_gate() -> None:
     flow = rehearse(
         "  - {id: p, type: parallel, on_failure: continue, branches: [{id: x, body: [{id: a, type: f}]}]}\n",
         {"f": lambda _: 1 / 0},
@@ -229,7 +237,7 @@ def test_deciding_leaves_the_state_as_it_was() -> None:
     assert flow.send(command) == first
 
 
-def test_a_pause_that_takes_too_long_to_drain_names_what_is_in_doubt_and_recovers_it_at_resume() -> None:
+def test_a_pause_with_slow_calls_lists_them_in_doubt_and_recovers_them_at_resume() -> None:
     flow = rehearse(CHAIN)
     flow.send(Create(id="execution"))
     flow.send(Pause())

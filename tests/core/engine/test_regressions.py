@@ -1,4 +1,4 @@
-"""What the laws and the naive interpreter have found, each in its smallest form."""
+"""Bugs found by the laws and the naive interpreter, each in its smallest form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _without_running(nodes: str, settings: str = "{}", given: object = None) -> Rehearsal:
-    """Return an execution that has begun, with its calls still out."""
+    """Return an execution that has started, with its calls still out."""
     flow = rehearse(nodes, settings=settings)
     flow.send(cmd.Create(id="execution", input=given))
     return flow
@@ -34,7 +34,7 @@ def _fail(flow: Rehearsal, node: str) -> None:
 # Joining and leaving
 
 
-def test_a_merge_has_only_what_came_by_an_edge_that_was_taken() -> None:
+def test_a_merge_has_only_outputs_from_edges_that_were_taken() -> None:
     flow = rehearse(
         """
   - {id: a, type: f, next: {done: b, error: m}}
@@ -82,7 +82,7 @@ def test_an_error_has_all_its_fields_even_those_with_the_usual_value(field: str)
     assert flow.status == "completed"
 
 
-def test_a_failed_approval_that_is_passed_over_is_not_approved() -> None:
+def test_a_failed_approval_with_on_error_continue_is_not_approved() -> None:
     flow = rehearse(
         """
   - {id: a, type: approval, deadline: 1h, on_deadline: fail, on_error: continue, next: {approved: pay}}
@@ -174,7 +174,7 @@ def test_of_two_incidents_the_second_is_not_released_if_the_first_ends_the_execu
     assert types(flow)[-4:] == ["ExecutionResumed", "NodeScheduled", "NodeFailed", "ExecutionFailed"]
 
 
-def test_of_two_containers_the_second_does_not_go_on_if_the_first_ends_the_execution() -> None:
+def test_a_container_does_not_continue_after_another_ended_the_execution() -> None:
     flow = _without_running(
         """
   - {id: s, type: compute, output: 0, next: [p, q]}
@@ -192,7 +192,7 @@ def test_of_two_containers_the_second_does_not_go_on_if_the_first_ends_the_execu
 # Going back
 
 
-def test_what_failed_elsewhere_is_tried_again_when_the_execution_is_rewound() -> None:
+def test_a_rewind_also_retries_failures_elsewhere() -> None:
     flow = _without_running(
         """
   - {id: s, type: compute, output: 0, next: [a, b]}
@@ -211,7 +211,7 @@ def test_what_failed_elsewhere_is_tried_again_when_the_execution_is_rewound() ->
 LOOP = "  - {id: l, type: loop, times: 1, body: [{id: a, type: f}]}\n"
 
 
-def test_a_late_result_from_before_a_rewind_is_told_apart_inside_a_container() -> None:
+def test_a_late_result_from_before_a_rewind_is_ignored_inside_a_container() -> None:
     flow = _without_running(LOOP)
     flow.send(cmd.Rewind(to="l", by="op"))
     assert flow.send(cmd.Complete(node="a:l.0", attempt=1, output="late")) == []
@@ -219,7 +219,7 @@ def test_a_late_result_from_before_a_rewind_is_told_apart_inside_a_container() -
     assert flow.output == ["in time"]
 
 
-def test_a_late_result_from_before_a_retry_is_told_apart_inside_a_container() -> None:
+def test_a_late_result_from_before_a_retry_is_ignored_inside_a_container() -> None:
     flow = _without_running(
         "  - {id: l, type: loop, times: 2, break_if: nodes.a.stop, body: [{id: a, type: f, timeout: 1s}]}\n"
     )
@@ -229,7 +229,7 @@ def test_a_late_result_from_before_a_retry_is_told_apart_inside_a_container() ->
     assert flow.send(cmd.Complete(node="a:l.0", attempt=1, output={"stop": True})) == []
 
 
-def test_nobody_is_asked_again_for_an_answer_that_nobody_gave() -> None:
+def test_a_failure_without_an_answer_before_it_asks_no_question_again() -> None:
     flow = rehearse(
         """
   - {id: ask, type: form, deadline: 1h, on_deadline: continue, next: a}

@@ -27,13 +27,13 @@ ANSWERS = st.lists(st.tuples(PEOPLE, st.booleans() | st.none(), st.sampled_from(
 
 
 @given(RULES, st.booleans(), ANSWERS)
-def test_reserving_answers_one_by_one_comes_to_what_the_engine_records(
+def test_reserving_answers_one_by_one_matches_the_engine(
     rules: ApprovalRules, comment_required: bool, tries: list[tuple[Person, bool | None, str, object]]
 ) -> None:
     flow = rehearse(APPROVAL + "  - {id: n, type: compute, output: 1}\n").start()
     rules = msgspec.structs.replace(rules, comment_required=comment_required)
     flow.state.points.put(flow.point("a").id, msgspec.structs.replace(flow.point("a"), rules=rules))
-    flow.send(Pause())  # so that an answered point stays where it can be seen
+    flow.send(Pause())  # so that an answered point stays in the state
     reserved = flow.point("a")
     schema = schema_of(flow.state, reserved)
     for person, approved, comment, data in tries:
@@ -51,7 +51,7 @@ def test_reserving_answers_one_by_one_comes_to_what_the_engine_records(
         assert reserved.status == flow.point("a").status
 
 
-def test_a_form_is_answered_by_what_fits_it() -> None:
+def test_a_form_is_answered_by_data_that_fits_its_schema() -> None:
     flow = rehearse(FORM).start()
     point = flow.point("a")
     schema = schema_of(flow.state, point)
@@ -63,7 +63,7 @@ def test_a_form_is_answered_by_what_fits_it() -> None:
     assert (taken.status, taken.output, taken.by) == ("answered", {"size": 4}, "ann")
 
 
-def test_what_has_been_answered_is_reserved_once() -> None:
+def test_an_answered_point_is_reserved_once() -> None:
     flow = rehearse("  - {id: a, type: form}\n").start()
     point = flow.point("a")
     first = reserve(point, None, Answer(point=point.id, by="ann"), flow.now)
@@ -82,7 +82,7 @@ def test_a_repeated_decision_leaves_the_point_as_it_is() -> None:
     assert reserve(first, None, answer, flow.now + 1) is first
 
 
-def test_only_what_asks_a_person_can_be_reserved() -> None:
+def test_only_points_that_ask_people_can_be_reserved() -> None:
     flow = rehearse("  - {id: a, type: delay, duration: 1h}\n").start()
     refused = reserve(flow.point("a"), None, Answer(point=flow.point("a").id), flow.now)
     assert isinstance(refused, Refused)

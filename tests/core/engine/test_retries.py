@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from layover.core.engine import events as ev
-from layover.core.engine.commands import Create, Recover, Resume, Wake
+from layover.core.engine.commands import Complete, Create, Recover, Resume, StartLeg, Wake
 from layover.core.engine.timing import wake_at
 
 from .flows import failing, fails_times, only, rehearse
@@ -75,3 +75,19 @@ def test_a_node_that_keeps_losing_its_instance_fails() -> None:
         flow.send(Recover())
     assert flow.status == "failed"
     assert flow.error == "max_recoveries"
+
+
+def test_losses_that_a_leg_has_noted_are_known_until_there_is_progress() -> None:
+    flow = rehearse("  - {id: a, type: f}\n  - {id: b, type: f}\nedges: [{from: a, to: b}]\n")
+    flow.send(Create(id="execution"))
+    assert flow.state.counts["losses"] == 0
+    for _ in range(2):
+        flow.send(StartLeg(cause="recovered", instance="i", losses=2))
+        flow.send(Recover())
+        assert flow.state.counts["losses"] == 2
+    flow.send(Complete(node="a", attempt=3, output=1))
+    assert flow.state.counts["losses"] == 0
+    flow.send(StartLeg(cause="recovered", instance="i", losses=1))
+    assert flow.state.counts["losses"] == 1
+    flow.send(StartLeg(cause="recovered", instance="i"))
+    assert flow.state.counts["losses"] == 0

@@ -1,4 +1,4 @@
-"""A retry goes on from what failed: what was completed before is never called again, in any container, at any depth."""
+"""A retry continues from the failure: completed nodes are never called again, in any container, at any depth."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_state, encode_state
 from layover.core.engine.evolve import fold
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.core.engine.timing import wake_at
 from layover.core.plan import load
 from layover.testing import Rehearsal
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class Effects:
-    """Functions that count what they did, and fail so many times for some inputs before they do it."""
+    """Functions that count their effects, and fail so many times for some inputs before."""
 
     def __init__(self, **failures: int) -> None:
         self.done: Counter[str] = Counter()
@@ -165,11 +165,11 @@ def test_a_failure_deep_inside_containers_repeats_nothing_around_it(outer: str, 
     }
 
 
-def test_what_failed_is_still_known_after_a_crash_and_in_a_snapshot() -> None:
+def test_halted_scopes_survive_a_crash_and_a_snapshot() -> None:
     effects = Effects(r1=1)
     flow = rehearse(NESTED % ("wait", "wait"), {"f": effects}).start()
     assert flow.status == "failed"
-    assert tables(fold(Execution(flow.plan), flow.log)) == tables(flow.state)
+    assert tables(fold(ExecutionState(flow.plan), flow.log)) == tables(flow.state)
     flow.state = decode_state(encode_state(flow.state), flow.plan)
     flow.send(cmd.Retry())
     once(flow.run(), effects, *NESTED_EFFECTS)
@@ -196,7 +196,7 @@ def test_a_form_that_was_answered_is_not_asked_again() -> None:
     assert flow.output == {"a": "after", "b": 2}
 
 
-def test_what_waited_in_a_cancelled_branch_is_asked_again() -> None:
+def test_a_question_in_a_cancelled_branch_is_asked_again() -> None:
     flow = rehearse(
         """
   - id: p
@@ -272,7 +272,7 @@ def test_a_condition_that_fails_between_rounds_is_asked_again_and_no_round_repea
     assert effects.done == {"0": 1, "1": 1}
 
 
-def test_what_a_container_went_on_without_is_not_taken_up_again() -> None:
+def test_branches_that_a_container_left_out_are_not_retried() -> None:
     effects = Effects(a=9, last=1)
     flow = rehearse(
         """
@@ -328,9 +328,7 @@ BESIDE = """
 
 
 @pytest.mark.parametrize(("on_failure", "tried"), [("wait", 2), ("continue", 1)])
-def test_a_branch_that_failed_before_the_execution_did_is_taken_up_unless_that_was_fine(
-    on_failure: str, tried: int
-) -> None:
+def test_a_branch_that_failed_earlier_is_retried_unless_its_failure_was_allowed(on_failure: str, tried: int) -> None:
     effects = Effects(a=1)
     flow = rehearse(BESIDE % on_failure, {"f": effects, "bad": Effects(**{"None": 1})}).start()
     assert flow.status == "failed"
@@ -340,17 +338,17 @@ def test_a_branch_that_failed_before_the_execution_did_is_taken_up_unless_that_w
     assert effects.tried["a"] == tried
 
 
-# Going back into what was halted
+# Rewinds into halted scopes
 
 
-def test_one_can_go_back_to_what_failed_in_a_branch() -> None:
+def test_a_rewind_can_target_a_failed_node_in_a_branch() -> None:
     effects = Effects(ship=1)
     flow = rehearse(CHARGE_AND_SHIP % "wait", {"f": effects}).start()
     assert flow.send(cmd.Rewind(to="ship:both.send"))
     once(flow.run(), effects, "charge", "pack", "ship")
 
 
-def test_going_back_to_a_completed_node_in_a_failed_branch_repeats_that_and_what_follows() -> None:
+def test_a_rewind_to_a_completed_node_in_a_failed_branch_repeats_it_and_later_nodes() -> None:
     effects = Effects(ship=1)
     flow = rehearse(CHARGE_AND_SHIP % "wait", {"f": effects}).start()
     flow.send(cmd.Rewind(to="pack:both.send"))
@@ -358,7 +356,7 @@ def test_going_back_to_a_completed_node_in_a_failed_branch_repeats_that_and_what
     assert effects.done == {"charge": 1, "pack": 2, "ship": 1}
 
 
-def test_one_can_go_back_to_what_failed_at_any_depth_and_while_others_are_at_work() -> None:
+def test_a_rewind_can_target_a_failed_node_at_any_depth_while_others_run() -> None:
     effects = Effects(r1=1)
     flow = rehearse(NESTED % ("wait", "wait"), {"f": effects})
     flow.send(cmd.Create(id="execution"))
@@ -370,7 +368,7 @@ def test_one_can_go_back_to_what_failed_at_any_depth_and_while_others_are_at_wor
     once(flow.run(), effects, *NESTED_EFFECTS)
 
 
-def test_going_back_to_the_container_drops_what_was_halted_in_it() -> None:
+def test_a_rewind_to_the_container_drops_its_halted_scopes() -> None:
     effects = Effects(ship=1)
     flow = rehearse(CHARGE_AND_SHIP % "wait", {"f": effects}).start()
     flow.send(cmd.Rewind(to="both"))
@@ -379,13 +377,13 @@ def test_going_back_to_the_container_drops_what_was_halted_in_it() -> None:
     assert effects.done == {"charge": 2, "pack": 2, "ship": 1}
 
 
-# Logs of before
+# Logs of earlier releases
 
 
 def test_a_log_in_which_the_container_was_reopened_is_read_as_it_was_written() -> None:
     flow = rehearse(CHARGE_AND_SHIP % "wait", {"f": Effects(ship=1)}).start()
     old = [*flow.log, (flow.now, ev.ExecutionReopened(why="retry", nodes=("both",)))]
-    state = fold(Execution(flow.plan), old)
+    state = fold(ExecutionState(flow.plan), old)
     assert state.node("both").status == "ready"
     assert state.halted.rows == {}
     assert state.collected.rows == {}
@@ -406,7 +404,7 @@ def _examples(count: int) -> settings:
 
 
 class Outages:
-    """Plays an execution in which any call may fail now and then, tried again by an operator until it ends."""
+    """Plays an execution in which any call may fail now and then, retried by an operator until it ends."""
 
     def __init__(self, plan: Plan, dice: Dice | None) -> None:
         self.flow = Rehearsal(plan)
@@ -415,7 +413,7 @@ class Outages:
         self.done: Counter[str] = Counter()
         self.answered: Counter[str] = Counter()
 
-    def play(self, given: object) -> Execution:
+    def play(self, given: object) -> ExecutionState:
         flow = self.flow
         flow.send(cmd.Create(id="execution", input=given, user="ann"))
         while flow.status != "completed":
@@ -465,7 +463,7 @@ _USUAL = {"condition": "true", "switch": "default", "approval": "approved"}
 
 
 def _without_ways_out(graph: Document) -> None:
-    """Let nothing in a workflow take care of a failure, at any depth."""
+    """Remove every handling of failures from a workflow, at any depth."""
     types = {node["id"]: node["type"] for node in graph["nodes"]}
     for edge in graph["edges"]:
         if edge["port"] == "error":
@@ -493,7 +491,7 @@ def _calm(document: dict[str, Any], given: object) -> Plan:
 
 @_examples(100)
 @given(dice())
-def test_whatever_fails_now_and_then_nothing_that_was_completed_is_repeated(dice: Dice) -> None:
+def test_random_failures_never_repeat_completed_nodes(dice: Dice) -> None:
     document = workflow(dice, settled=True)
     given = dice.pick(INPUTS)
     note(f"{document} given {given}")
@@ -506,7 +504,7 @@ def test_whatever_fails_now_and_then_nothing_that_was_completed_is_repeated(dice
 
 @_examples(100)
 @given(dice())
-def test_what_was_tried_again_ends_as_if_nothing_had_failed(dice: Dice) -> None:
+def test_a_retried_execution_ends_as_if_nothing_had_failed(dice: Dice) -> None:
     document = workflow(dice, settled=True)
     _without_ways_out(document)
     given = dice.pick(INPUTS)

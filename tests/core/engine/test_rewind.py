@@ -1,4 +1,4 @@
-"""Retry, rewind, and the time that an execution has."""
+"""Retry, rewind, and the timeout of an execution."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine import events as ev
 from layover.core.engine.commands import Cancel, Complete, Create, Retry, Rewind
 from layover.core.engine.evolve import fold
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.core.engine.timing import wake_at
 
 from .flows import fails_times, only, rehearse
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from layover.testing import Behaviour
 
 
-def test_a_failed_execution_goes_on_from_what_failed() -> None:
+def test_a_retry_continues_from_the_failed_node() -> None:
     calls: list[object] = []
 
     def count(given: object) -> object:
@@ -33,7 +33,7 @@ def test_a_failed_execution_goes_on_from_what_failed() -> None:
     assert calls == [1, None]
 
 
-def test_a_failure_deep_inside_is_taken_up_where_it_happened() -> None:
+def test_a_retry_continues_a_failure_deep_inside_containers() -> None:
     flow = rehearse(
         "  - {id: l, type: loop, for_each: input, body: [{id: a, type: f, input: '${item}'}]}\n",
         {"f": fails_on_second_call()},
@@ -57,7 +57,7 @@ def fails_on_second_call() -> Behaviour:
     return behave
 
 
-def test_what_waited_when_the_execution_failed_waits_again_after_a_retry() -> None:
+def test_a_wait_at_the_failure_is_open_again_after_a_retry() -> None:
     flow = rehearse(
         "  - {id: s, type: compute, output: 0, next: [a, w]}\n  - {id: a, type: f}\n  - {id: w, type: form}\n",
         {"f": fails_times(1)},
@@ -85,7 +85,7 @@ REWOUND = """
 """
 
 
-def test_a_rewind_drops_what_came_after_and_goes_on_from_there() -> None:
+def test_a_rewind_drops_later_results_and_continues_from_the_node() -> None:
     flow = rehearse(REWOUND).start().answer("a", 1)
     assert flow.waiting == ["d"]
     flow.send(Rewind(to="a", reason="wrong number"))
@@ -114,7 +114,7 @@ def test_a_late_result_of_a_rewound_call_is_fenced() -> None:
     assert flow.run().status == "completed"
 
 
-def test_a_rewind_to_what_was_never_reached_changes_nothing() -> None:
+def test_a_rewind_to_a_node_that_was_never_reached_changes_nothing() -> None:
     flow = rehearse(REWOUND).start()
     assert flow.send(Rewind(to="z")) == []
     assert flow.send(Rewind(to="nowhere")) == []
@@ -153,7 +153,7 @@ def test_work_released_by_an_answer_that_fails_can_open_the_point_again() -> Non
     assert flow.answer("a", "right").output == "well"
 
 
-def test_otherwise_it_fails_the_execution() -> None:
+def test_a_failure_after_an_answer_fails_the_execution_by_default() -> None:
     flow = rehearse(REOPENED, {"f": fails_times(1)}, settings="{on_resume_failure: fail}").start().answer("a", 1)
     assert flow.status == "failed"
 
@@ -163,7 +163,7 @@ def test_a_failure_that_no_answer_led_to_fails_the_execution_in_any_case() -> No
     assert flow.status == "failed"
 
 
-def test_what_took_too_long_has_its_whole_time_again_after_a_retry_or_a_rewind() -> None:
+def test_a_retry_or_rewind_after_a_timeout_restarts_the_timeout() -> None:
     nodes = "  - {id: a, type: delay, duration: 50m, next: b}\n  - {id: b, type: delay, duration: 50m}\n"
     for again in (Retry(), Rewind(to="b")):
         flow = rehearse(nodes, settings="{timeout: 1h}").start()
@@ -174,8 +174,8 @@ def test_what_took_too_long_has_its_whole_time_again_after_a_retry_or_a_rewind()
         assert flow.skip(3_600_000).status == "completed"
 
 
-def test_in_logs_of_earlier_releases_the_time_of_a_reopened_execution_was_counted_on() -> None:
+def test_a_reopening_in_old_logs_does_not_restart_the_timeout() -> None:
     flow = rehearse("  - {id: a, type: delay, duration: 50m}\n", settings="{timeout: 1h}").start().skip(1_800_000)
     flow.send(Cancel())
     old = [*flow.log, (flow.now, ev.ExecutionReopened(why="rewind")), (flow.now, ev.NodeRewound(node="a"))]
-    assert fold(Execution(flow.plan), old).facts.active_ms == 1_800_000
+    assert fold(ExecutionState(flow.plan), old).facts.active_ms == 1_800_000

@@ -1,4 +1,4 @@
-"""Going back in an execution that an `end` node ended from within a branch."""
+"""Rewinds of an execution that an `end` node ended from within a branch."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from layover.core.engine.commands import Rewind
 from .flows import rehearse
 
 
-def test_the_branch_in_which_it_ended_does_not_hold_up_the_others() -> None:
+def test_the_branch_of_the_end_node_does_not_block_the_others() -> None:
     flow = rehearse(
         "  - id: both\n"
         "    type: parallel\n"

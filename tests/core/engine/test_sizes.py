@@ -1,4 +1,4 @@
-"""What an execution puts together from values is held to the same limit as a value that comes from outside."""
+"""Values that an execution builds from others have the same size limit as values from outside."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from layover.testing.rehearsal import Rehearsal
 
 from .flows import only, rehearse
 
-LARGE = "x" * 400_000  # two of them stand in an event, three do not
+LARGE = "x" * 400_000  # two of them fit into an event, three do not
 FORK = "  - {id: fork, type: compute, output: 1, next: [n0, n1, n2]}\n"
 BODY = "body: [{id: c, type: compute, output: '${item}'}]"
 
@@ -25,7 +25,7 @@ def test_a_container_that_collects_too_much_fails(kind: str, collect: str) -> No
     assert flow.error == "payload_too_large"
     (failed,) = [one for one in only(flow, ev.NodeFailed) if isinstance(one, ev.NodeFailed)]
     assert (failed.node, failed.error.retryable) == ("l", False)
-    assert failed.error.message.startswith("What it collected has 1,200,")
+    assert failed.error.message.startswith("The collected output has 1,200,")
 
 
 def test_a_workflow_can_take_care_of_a_collection_that_is_too_large() -> None:
@@ -46,7 +46,7 @@ def test_a_workflow_can_take_care_of_a_collection_that_is_too_large() -> None:
         "{id: c, type: end, output: ['${input.x}', '${input.x}', '${input.x}']}",
     ],
 )
-def test_templates_cannot_put_more_together_than_stands_in_an_event(node: str) -> None:
+def test_templates_cannot_build_a_value_larger_than_an_event(node: str) -> None:
     given = {"x": LARGE, "y": LARGE[1:], "z": LARGE[2:]}
     flow = rehearse(f"  - {node}\n").start(given)
     assert (flow.status, flow.error) == ("failed", "payload_too_large")
@@ -83,7 +83,7 @@ def test_signals_that_are_too_much_together_fail_their_wait() -> None:
     assert (flow.status, flow.error) == ("failed", "payload_too_large")
 
 
-def test_only_the_first_failures_of_many_branches_are_told_one_by_one() -> None:
+def test_only_the_first_failures_of_many_branches_are_listed() -> None:
     flow = rehearse(
         "  - {id: p, type: parallel, for_each: input, on_failure: continue,"
         " body: [{id: c, type: compute, output: '${1 / 0}'}]}\n"

@@ -1,4 +1,4 @@
-"""The earliest timer is at hand, whatever was set, dropped and taken back before."""
+"""The earliest timer is at hand, whatever was set, dropped and undone before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ moves = st.lists(
 
 
 @given(moves)
-def test_timers_agree_with_a_look_at_all_of_them(moves: list[tuple[str, str, int]]) -> None:
+def test_timers_agree_with_a_linear_search(moves: list[tuple[str, str, int]]) -> None:
     journal = UndoLog()
     timers = Timers(journal)
     kept: dict[str, int] = {}
@@ -43,7 +43,7 @@ def test_timers_agree_with_a_look_at_all_of_them(moves: list[tuple[str, str, int
     assert timers.earliest() == min(timers.rows.values(), default=None)
 
 
-def test_timers_that_are_set_again_and_again_are_not_kept_for_ever() -> None:
+def test_replaced_timers_do_not_accumulate() -> None:
     timers = Timers(UndoLog())
     timers.put("late", 1_000_000)
     assert timers.earliest() == 1_000_000

@@ -15,48 +15,48 @@ from layover.core.engine import decision_context
 from layover.core.engine import events as ev
 from layover.core.engine.decide import play
 from layover.core.engine.evolve import evolve
+from layover.core.engine.free_slots import FreeSlots
 from layover.core.engine.transitions import EXECUTION, NODE, POINT, page
 from layover.testing import Rehearsal, rehearsal
 from tests.conftest import FACTOR
 
 from .flows import rehearse
-from .wandering import journeys, wander
+from .random_executions import journeys, wander
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from layover.core.engine.decision_context import SlotSupply
     from layover.core.engine.events import AnyEvent
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
 
 PAGE = Path(__file__).parents[3] / "docs" / "states.md"
-ENDS: dict[type[ev.Event], str] = {
+ENDS: dict[type[ev.DomainEvent], str] = {
     ev.PausePointApplied: "applied",
     ev.PausePointExpired: "expired",
     ev.PausePointCancelled: "cancelled",
 }
 
-Seen = set[tuple[str, str, type[ev.Event] | None]]
+Seen = set[tuple[str, str, type[ev.DomainEvent] | None]]
 
 
 class Watch:
-    """Notes every change of status that it is shown."""
+    """Records every change of status."""
 
     def __init__(self) -> None:
         self.executions: Seen = set()
         self.nodes: Seen = set()
         self.points: Seen = set()
 
-    def evolve(self, state: Execution, event: AnyEvent, at: int) -> Execution:
-        """Apply an event and note what it changes."""
+    def evolve(self, state: ExecutionState, event: AnyEvent, at: int) -> ExecutionState:
+        """Apply an event and record its changes."""
         nodes, points = _nodes(state), _points(state)
         evolve(state, event, at)
         self.nodes |= _changes(nodes, _nodes(state), type(event), absent=("idle", "idle"))
         self.points |= _changes(points, _points(state), type(event), absent=("", ENDS.get(type(event), "?")))
         return state
 
-    def play(self, state: Execution, command: cmd.AnyCommand, now: int, slots: SlotSupply) -> list[AnyEvent]:
-        """Decide a command and note what the append changes, with the last event that is about the execution."""
+    def play(self, state: ExecutionState, command: cmd.AnyCommand, now: int, slots: FreeSlots | None) -> list[AnyEvent]:
+        """Decide a command and record the changes of the append, with the last event of the execution as a whole."""
         before = state.status
         events = play(state, command, now, slots)
         if state.status != before:
@@ -73,16 +73,16 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> Watch:
     return watching
 
 
-def _nodes(state: Execution) -> dict[str, str]:
+def _nodes(state: ExecutionState) -> dict[str, str]:
     return {name: node.status for name, node in state.nodes.rows.items()}
 
 
-def _points(state: Execution) -> dict[str, str]:
+def _points(state: ExecutionState) -> dict[str, str]:
     return {point.id: point.status for point in state.points.rows.values()}
 
 
 def _changes(
-    before: Mapping[str, str], after: Mapping[str, str], cause: type[ev.Event], absent: tuple[str, str]
+    before: Mapping[str, str], after: Mapping[str, str], cause: type[ev.DomainEvent], absent: tuple[str, str]
 ) -> Seen:
     pairs = {(before.get(key, absent[0]), after.get(key, absent[1]), cause) for key in {*before, *after}}
     return {(old, new, cause) for old, new, cause in pairs if old != new}
@@ -104,13 +104,13 @@ def test_all_transitions_in_the_tables_happen_and_no_others(watch: Watch) -> Non
     _compare(watch.points, POINT)
 
 
-def _compare(seen: Seen, allowed: frozenset[tuple[str, str, type[ev.Event] | None]]) -> None:
+def _compare(seen: Seen, allowed: frozenset[tuple[str, str, type[ev.DomainEvent] | None]]) -> None:
     strange, unseen = _written(seen - allowed), _written(allowed - seen)
     assert not strange, f"not in the table: {strange}"
     assert not unseen, f"in the table, but never seen: {unseen}"
 
 
-def _written(transitions: Seen | frozenset[tuple[str, str, type[ev.Event] | None]]) -> str:
+def _written(transitions: Seen | frozenset[tuple[str, str, type[ev.DomainEvent] | None]]) -> str:
     return "; ".join(f"{old} -> {new}: {cause.__name__ if cause else None}" for old, new, cause in transitions)
 
 
@@ -119,7 +119,7 @@ def test_the_page_is_made_from_the_tables() -> None:
     assert PAGE.read_text() == page(), f"write it anew: {command}"
 
 
-# What chance would rarely come upon
+# Transitions that random play would rarely reach
 
 
 def _begun(nodes: str, settings: str = "{}", given: object = None) -> Rehearsal:
@@ -229,13 +229,6 @@ def going_back_ends_differently(first: str, second: str) -> None:
     flow.send(cmd.Rewind(to="s"))
 
 
-class NoSlot:
-    """An instance that has no place for a call."""
-
-    def take(self, _node_type: str) -> bool:
-        return False
-
-
 def a_call_waits_for_a_place(then: str) -> None:
     retry = "retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}"
     flow = _begun(f"  - {{id: s, type: compute, output: 0, next: a}}\n  - {{id: a, type: f, {retry}}}\n")
@@ -251,7 +244,7 @@ def a_call_waits_for_a_place(then: str) -> None:
             _failed(flow, "a")
         case _:
             pass
-    flow.slots = NoSlot()
+    flow.slots = FreeSlots(0)
     flow.send(cmd.Recover())
     flow.send(cmd.Wake())
     flow.send(cmd.Resume(by="op"))
@@ -265,7 +258,7 @@ def a_call_waits_for_a_place(then: str) -> None:
 
 def a_call_that_waited_for_a_place_cannot_be_made() -> None:
     flow = rehearse("  - {id: s, type: compute, output: 0, next: a}\n  - {id: a, type: f, input: '${input.missing}'}\n")
-    free, flow.slots = flow.slots, NoSlot()
+    free, flow.slots = flow.slots, FreeSlots(0)
     flow.send(cmd.Create(id="execution", input={}))
     flow.slots = free
     flow.send(cmd.StartQueued(node="a"))
@@ -273,7 +266,7 @@ def a_call_that_waited_for_a_place_cannot_be_made() -> None:
 
 def a_scope_is_closed_while_a_call_in_it_waits_for_a_place() -> None:
     flow = rehearse(TWO_BRANCHES % "form")
-    free, flow.slots = flow.slots, NoSlot()
+    free, flow.slots = flow.slots, FreeSlots(0)
     flow.send(cmd.Create(id="execution", input={}))
     flow.slots = free
     flow.send(cmd.StartQueued(node="other:split.right"))
@@ -327,7 +320,7 @@ CALLED_BACK = """
 
 def a_callback_waits_for_a_place(then: str) -> None:
     flow = _begun(CALLED_BACK)
-    free, flow.slots = flow.slots, NoSlot()
+    free, flow.slots = flow.slots, FreeSlots(0)
     flow.send(cmd.Recover())
     match then:
         case "replied":
@@ -384,7 +377,15 @@ def a_failed_branch_is_taken_up_again() -> None:
     flow.send(cmd.Retry())
 
 
+def a_call_outlasts_the_longest_pause() -> None:
+    flow = _begun("  - {id: a, type: f}\n")
+    flow.send(cmd.Pause())
+    flow.now += 8 * 86_400_000
+    flow.send(cmd.Wake())
+
+
 RARE: tuple[Callable[[], None], ...] = (
+    a_call_outlasts_the_longest_pause,
     a_scope_is_closed_while_a_call_in_it_waits_for_its_next_attempt,
     a_scope_is_closed_while_a_call_in_it_waits_for_an_operator,
     lambda: resuming_gives_up_the_calls_that_a_pause_had_waited_for("form"),

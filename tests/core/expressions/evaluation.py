@@ -1,4 +1,4 @@
-"""Short ways to evaluate in tests: a value, an error's code, and what was charged."""
+"""Short helpers to evaluate in tests: a value, an error's code, and the charged cost."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.core.expressions import ExpressionError, Limits, Meter, Moment, compile_expression, parse
+from layover.core.expressions import ExpressionError, ExpressionLimits, ExpressionTime, Meter, compile_expression, parse
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-MOMENT = Moment(now=1_700_000_000_123, seed="run-1")
+MOMENT = ExpressionTime(now=1_700_000_000_123, seed="run-1")
 
 
 def value(source: str, context: Mapping[str, object] | None = None) -> object:
@@ -28,7 +28,7 @@ def code(source: str, context: Mapping[str, object] | None = None) -> str:
     return error(source, context).code
 
 
-def charged(source: str, context: Mapping[str, object] | None = None, limits: Limits | None = None) -> Meter:
-    meter = Meter(limits or Limits())
+def charged(source: str, context: Mapping[str, object] | None = None, limits: ExpressionLimits | None = None) -> Meter:
+    meter = Meter(limits or ExpressionLimits())
     compile_expression(parse(source)).evaluate(context or {}, MOMENT, meter)
     return meter

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from layover.core.expressions import BudgetExceeded, Limits, Meter, compile_expression, parse, to_json
+from layover.core.expressions import BudgetExceeded, ExpressionLimits, Meter, compile_expression, parse, to_json
 
 from .evaluation import charged, code, value
 
@@ -56,7 +56,7 @@ def test_a_round_that_is_not_run_costs_nothing() -> None:
         "list.filter(x, x < 100).map(x, text)",
     ],
 )
-def test_the_budget_ends_it(source: str) -> None:
+def test_an_evaluation_ends_with_its_budget(source: str) -> None:
     assert code(source, LARGE) == "budget_exceeded"
 
 
@@ -73,24 +73,24 @@ BOMB = "list.all(x, list.all(y, true))"
         f"[1, 2].all(z, {BOMB} && false)",
     ],
 )
-def test_nothing_absorbs_it(source: str) -> None:
+def test_no_operator_absorbs_an_exceeded_budget(source: str) -> None:
     assert code(source, LARGE) == "budget_exceeded"
 
 
 @pytest.mark.parametrize(("source", "expected"), [(f"true || {BOMB}", True), (f"false && {BOMB}", False)])
-def test_what_is_decided_is_not_evaluated_further(source: str, expected: object) -> None:
+def test_evaluation_stops_once_the_result_is_decided(source: str, expected: object) -> None:
     assert value(source, LARGE) is expected
 
 
 def test_a_program_stops_at_its_own_limits() -> None:
-    program = compile_expression(parse("1 + x", Limits(steps=2)))
+    program = compile_expression(parse("1 + x", ExpressionLimits(steps=2)))
     with pytest.raises(BudgetExceeded, match="2 steps"):
         program.evaluate({"x": 1})
 
 
 def test_one_meter_can_bound_several_evaluations() -> None:
     program = compile_expression(parse("a + a"))
-    meter = Meter(Limits(size=50))
+    meter = Meter(ExpressionLimits(size=50))
     program.evaluate({"a": "x" * 20}, meter=meter)
     with pytest.raises(BudgetExceeded):
         program.evaluate({"a": "x" * 20}, meter=meter)

@@ -1,4 +1,4 @@
-"""What is found wrong before anything runs."""
+"""Problems that are found before anything runs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from layover.core.expressions import (
     TIMESTAMP,
     ListOf,
     MapOf,
-    Record,
+    RecordType,
     Type,
     check,
     compile_expression,
@@ -25,21 +25,21 @@ from layover.core.expressions import (
     type_of_schema,
 )
 
-REVIEW = Record({"approved": BOOL, "by": STRING, "comment": DYN})
+REVIEW = RecordType({"approved": BOOL, "by": STRING, "comment": DYN})
 SCOPE: dict[str, Type] = {
-    "input": Record(
+    "input": RecordType(
         {
             "id": STRING,
             "total": NUMBER,
             "count": INT,
             "due": TIMESTAMP,
-            "lines": ListOf(Record({"sku": STRING, "qty": INT}, open=False)),
+            "lines": ListOf(RecordType({"sku": STRING, "qty": INT}, open=False)),
             "labels": MapOf(STRING),
         },
         open=False,
     ),
-    "nodes": Record({"review": REVIEW, "delay-node": DYN}, open=False, noun="node"),
-    "vars": Record({"paid": BOOL}, open=True, noun="variable"),
+    "nodes": RecordType({"review": REVIEW, "delay-node": DYN}, open=False, noun="node"),
+    "vars": RecordType({"paid": BOOL}, open=True, noun="variable"),
     "item": DYN,
 }
 
@@ -205,7 +205,7 @@ def test_fields_may_be_found_lazily() -> None:
             return 1
 
     lazy = Lazy()
-    scope = {"nodes": Record(lazy, open=False, noun="node")}
+    scope = {"nodes": RecordType(lazy, open=False, noun="node")}
     assert check(parse("nodes.review.by"), scope) == (STRING, [])
     assert lazy.asked == ["review"]
     assert "Did you mean `review`?" in check(parse("nodes.revew"), scope)[1][0].message
@@ -238,10 +238,10 @@ def test_a_schema_promises_a_type(schema: object, expected: Type) -> None:
 def test_an_object_schema_is_a_record() -> None:
     schema = {"type": "object", "properties": {"id": {"type": "string"}, 5: {}}, "additionalProperties": False}
     record = type_of_schema(schema)
-    assert isinstance(record, Record)
+    assert isinstance(record, RecordType)
     assert (dict(record.fields), record.open) == ({"id": STRING}, False)
     loose = type_of_schema({"type": "object", "properties": {"id": True}})
-    assert isinstance(loose, Record)
+    assert isinstance(loose, RecordType)
     assert loose.open
 
 
@@ -260,10 +260,28 @@ def test_a_schema_without_end_has_a_type() -> None:
         ("default({'a': 1}.b, 2)", 2),
     ],
 )
-def test_a_map_that_is_written_out_may_lack_what_is_asked_for(source: str, expected: object) -> None:
+def test_default_may_cover_a_field_that_a_literal_map_lacks(source: str, expected: object) -> None:
     assert _check(source)[1] == []
     assert compile_expression(parse(source)).evaluate({}) == expected
 
 
 def test_a_field_that_a_written_map_lacks_cannot_be_read() -> None:
     assert [code for code, _, _ in _check("{'a': 1}.b")[1]] == ["expression_unknown_name"]
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("next('0 8 * *')", "five fields"),
+        ("next('0 0 30 2 *', 'Europe/Berlin')", "can never happen"),
+        ("next('@daily', 'Europe/Bielefeld')", "is not a time zone"),
+    ],
+)
+def test_a_cron_line_or_a_zone_that_does_not_exist_is_reported(source: str, said: str) -> None:
+    (problem,) = check(parse(source), SCOPE)[1]
+    assert problem.code == "expression_type"
+    assert said in problem.message
+
+
+def test_a_cron_line_from_data_is_left_to_the_evaluation() -> None:
+    assert not check(parse("next(input.id)"), SCOPE)[1]

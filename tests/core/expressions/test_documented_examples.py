@@ -28,7 +28,7 @@ CONTEXT = json.loads(_blocks("json")[0])
 
 
 @pytest.mark.parametrize(("source", "expected"), _examples("cel"))
-def test_an_expression_gives_what_the_reference_says(source: str, expected: str) -> None:
+def test_an_expression_gives_the_documented_result(source: str, expected: str) -> None:
     if expected.startswith("error "):
         with pytest.raises(ExpressionError) as caught:
             compile_expression(parse(source)).evaluate(CONTEXT, MOMENT)
@@ -39,7 +39,7 @@ def test_an_expression_gives_what_the_reference_says(source: str, expected: str)
 
 
 @pytest.mark.parametrize(("text", "expected"), _examples("template"))
-def test_a_template_gives_what_the_reference_says(text: str, expected: str) -> None:
+def test_a_template_gives_the_documented_result(text: str, expected: str) -> None:
     assert Template.parse(text).render(CONTEXT, MOMENT) == json.loads(expected)
 
 

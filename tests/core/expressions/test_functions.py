@@ -1,4 +1,4 @@
-"""Every function: what it gives, and what it refuses."""
+"""Every function: its results, and its refusals."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from layover.core.expressions import FUNCTIONS, Duration, Moment, Timestamp, compile_expression, parse
+from layover.core.expressions import FUNCTIONS, Duration, ExpressionTime, Timestamp, compile_expression, parse
 
 from .evaluation import code, value
 
@@ -105,6 +105,10 @@ RESULTS: list[tuple[str, object]] = [
     ("json({5: []})", '{"5":[]}'),
     ('parseJson(\'[1, 2.5, null, {"a": "b"}]\')', [1, 2.5, None, {"a": "b"}]),
     ("now() == timestamp('2023-11-14T22:13:20.123Z')", True),
+    ("next('0 8 * * MON') == timestamp('2023-11-20T08:00:00Z')", True),
+    ("next('0 8 * * MON', 'Europe/Berlin') == timestamp('2023-11-20T07:00:00Z')", True),
+    ("next('@daily', 'UTC', timestamp('2026-12-31T00:00:00Z')) == timestamp('2027-01-01T00:00:00Z')", True),
+    ("next('@hourly', 'UTC', timestamp('0001-01-01T00:00:00Z')) == timestamp(0)", True),
     ("uuid() != uuid()", True),
     ("duration('1h30m').getHours()", 1),
     ("duration('-90m').getHours()", -1),
@@ -205,6 +209,14 @@ REFUSALS: list[tuple[str, str]] = [
     ("[1].all(x)", "expression_unknown_name"),
     ("dyn()", "expression_unknown_name"),
     ("now(1)", "expression_unknown_name"),
+    ("next()", "expression_unknown_name"),
+    ("next(1)", "no_such_overload"),
+    ("next('0 8 * *')", "invalid_argument"),
+    ("next('0 0 30 2 *')", "invalid_argument"),
+    ("next('@daily', 'Nowhere/City')", "invalid_argument"),
+    ("next('@daily', '+01:00')", "invalid_argument"),
+    ("next('@daily', 'UTC', timestamp('9999-12-31T23:00:00Z'))", "invalid_argument"),
+    ("[" + ", ".join(["next('@daily')"] * 21) + "]", "budget_exceeded"),
     ("uuid(1)", "expression_unknown_name"),
 ]
 CONTEXT = {"text": "abc", "pattern": "^a.c$", "long": "abcdefghijklmnopqrstuvwxyz" * 3}
@@ -234,9 +246,9 @@ def test_functions_take_other_sequences_too() -> None:
 
 def test_ids_depend_on_the_seed_and_the_call_alone() -> None:
     program = compile_expression(parse("[uuid(), uuid()]"))
-    first = program.evaluate({}, Moment(now=1, seed="a"))
-    assert first == program.evaluate({"x": 1}, Moment(now=2, seed="a"))
-    assert first != program.evaluate({}, Moment(now=1, seed="b"))
+    first = program.evaluate({}, ExpressionTime(now=1, seed="a"))
+    assert first == program.evaluate({"x": 1}, ExpressionTime(now=2, seed="a"))
+    assert first != program.evaluate({}, ExpressionTime(now=1, seed="b"))
     assert isinstance(first, list)
     assert all(
         re.fullmatch(r"[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", one) for one in first

@@ -1,4 +1,4 @@
-"""Who knows CEL, JavaScript or Python is told what to write instead."""
+"""Hints for words from CEL, JavaScript and Python: what to write instead."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from layover.core.expressions import (
     FUNCTIONS,
     ExpressionError,
     ListOf,
-    Record,
+    RecordType,
     Template,
     Type,
     check,
@@ -19,7 +19,7 @@ from layover.core.expressions import (
     parse,
 )
 
-SCOPE: dict[str, Type] = {"input": Record({"xs": ListOf(DYN), "a": DYN}), "x": DYN}
+SCOPE: dict[str, Type] = {"input": RecordType({"xs": ListOf(DYN), "a": DYN}), "x": DYN}
 
 
 def _message(source: str) -> str:
@@ -69,7 +69,7 @@ def test_a_template_with_two_braces_says_how_many_it_takes() -> None:
         Template.parse("${{ input.a }}")
 
 
-def test_the_length_of_a_list_in_the_data_is_told_too() -> None:
+def test_a_hint_for_length_is_given_for_lists_in_data() -> None:
     with pytest.raises(ExpressionError, match=r"Write `size\(x\)`"):
         compile_expression(parse("x.length")).evaluate({"x": [1]})
 

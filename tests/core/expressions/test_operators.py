@@ -1,4 +1,4 @@
-"""Arithmetic, comparison, logic, and data that is not there."""
+"""Arithmetic, comparison, logic, and missing data."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ MAX = 2**63 - 1
         ("x > 4 ? 'yes' : 'no'", "yes"),
     ],
 )
-def test_operators_give_what_cel_gives(source: str, expected: object) -> None:
+def test_operators_give_the_results_of_cel(source: str, expected: object) -> None:
     found = value(source, {"x": 5})
     assert found == expected
     assert type(found) is type(expected)
@@ -208,7 +208,7 @@ def test_comprehensions_bind_a_variable(source: str, expected: object) -> None:
         ("has(nodes.nope.x)", "no_such_key", 9, "there is no `nope`"),
         ("nodes.list[7]", "out_of_range", 10, "`nodes.list[7]`: there is no element 7 in a list of 1"),
         ("nodes[k]", "no_such_key", 5, "`nodes[k]`: there is no key `key` here."),
-        ("nodes.gone[0]", "no_such_key", 10, "`nodes.gone[0]`: there is nothing in null."),
+        ("nodes.gone[0]", "no_such_key", 10, "`nodes.gone[0]`: null has no elements."),
         ("has(nodes.list.x)", "no_such_overload", 14, "`nodes.list.x`: `nodes.list` is of kind list"),
         ("5 < nodes.review.by", "no_such_overload", 2, "`<` has no meaning for (int, string)."),
         ("nodes.review.by < 5", "no_such_overload", 16, "`<` has no meaning for (string, int)."),
@@ -217,7 +217,7 @@ def test_comprehensions_bind_a_variable(source: str, expected: object) -> None:
         ("'a'.contains(1)", "no_such_overload", 4, "`contains` has no meaning for (string, int)."),
     ],
 )
-def test_an_error_says_what_and_where(source: str, expected: str, offset: int, message: str) -> None:
+def test_an_error_has_a_message_and_an_offset(source: str, expected: str, offset: int, message: str) -> None:
     found = error(source, {"nodes": {"review": {"by": "ann"}, "gone": None, "list": [1]}, "k": "key"})
     assert (found.code, found.offset) == (expected, offset)
     assert message in found.message
@@ -239,7 +239,7 @@ def test_an_error_says_what_and_where(source: str, expected: str, offset: int, m
         ("has(input.x)", False),
     ],
 )
-def test_what_is_missing_can_be_asked_about_and_replaced(source: str, expected: object) -> None:
+def test_has_and_default_handle_missing_fields(source: str, expected: object) -> None:
     assert value(source, {"input": {"there": 2, "empty": None, "list": []}}) == expected
 
 

@@ -1,17 +1,17 @@
-"""What is an expression and what is not."""
+"""The syntax of expressions."""
 
 from __future__ import annotations
 
 import pytest
 
-from layover.core.expressions import ExpressionError, Limits, parse
+from layover.core.expressions import ExpressionError, ExpressionLimits, parse
 
 from .evaluation import value
 
 
-def _refusal(source: str, limits: Limits | None = None) -> ExpressionError:
+def _refusal(source: str, limits: ExpressionLimits | None = None) -> ExpressionError:
     with pytest.raises(ExpressionError) as caught:
-        parse(source, limits or Limits())
+        parse(source, limits or ExpressionLimits())
     return caught.value
 
 
@@ -59,7 +59,7 @@ def _refusal(source: str, limits: Limits | None = None) -> ExpressionError:
         ("[1].map(x, .x)", [7]),
     ],
 )
-def test_it_reads_as_in_cel(source: str, expected: object) -> None:
+def test_expressions_parse_as_in_cel(source: str, expected: object) -> None:
     found = value(source, {"x": 7})
     assert found == expected
     assert type(found) is type(expected)
@@ -82,9 +82,9 @@ def test_it_reads_as_in_cel(source: str, expected: object) -> None:
         ("é", 0, "no meaning"),
         ("'abc", 0, "never closed"),
         ("'a\nb'", 0, "never closed"),
-        (r"'\q'", 1, "no escape"),
-        (r"'\ud800'", 1, "no escape"),
-        (r"'\400'", 1, "no escape"),
+        (r"'\q'", 1, "not a valid escape"),
+        (r"'\ud800'", 1, "not a valid escape"),
+        (r"'\400'", 1, "not a valid escape"),
         ("9223372036854775808", 0, "64 bits"),
         ("1_000", 1, "A number ends"),
         ("1u", 1, "Unsigned"),
@@ -97,13 +97,13 @@ def test_it_reads_as_in_cel(source: str, expected: object) -> None:
         ("a.Point{x: 1}", 7, "Messages"),
         ("while", 0, "reserved"),
         ("true ? true ? 1 : 2 : 3", 12, "`:` is missing"),
-        ("has(a)", 4, "asks about a field"),
+        ("has(a)", 4, "checks a field"),
         ("[1].all(1, true)", 8, "plain name"),
         ("[1].map(a.b, true)", 9, "plain name"),
         ("-!true", 1, "not expected"),
     ],
 )
-def test_what_cannot_be_read_is_refused_where_it_goes_wrong(source: str, offset: int, words: str) -> None:
+def test_a_syntax_error_has_the_offset_of_the_fault(source: str, offset: int, words: str) -> None:
     refusal = _refusal(source)
     assert refusal.code == "expression_syntax"
     assert refusal.offset == offset
@@ -127,7 +127,7 @@ def test_what_cannot_be_read_is_refused_where_it_goes_wrong(source: str, offset:
         "a || b && c == d + e * (" * 40 + "1" + ")" * 40,
     ],
 )
-def test_what_is_too_large_is_refused(source: str) -> None:
+def test_an_expression_that_is_too_large_is_refused(source: str) -> None:
     assert _refusal(source).code == "expression_too_large"
 
 
@@ -158,4 +158,4 @@ def test_an_expression_knows_the_roots_it_reads(source: str, roots: set[str]) ->
 
 def test_limits_cannot_promise_more_depth_than_python_has() -> None:
     with pytest.raises(ValueError, match="deeper"):
-        Limits(depth=100_000)
+        ExpressionLimits(depth=100_000)

@@ -1,4 +1,4 @@
-"""An expression cannot make what only the engine may put into a value."""
+"""An expression cannot make an object with a reserved key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_a_map_cannot_be_made_with_a_reserved_key(key: str, source: str) -> None
 @pytest.mark.parametrize(
     "text", ['{"$secret":"KEY"}', '[{"a":{"$asset_ref":{}}}]', '{"\\u0024secret":"KEY"}', '{"\\u0024\\u0073ecret":1}']
 )
-def test_a_parsed_text_cannot_bring_one(text: str) -> None:
+def test_parse_json_refuses_a_reserved_key(text: str) -> None:
     assert code("parseJson(input)", {"input": text}) == "invalid_argument"
 
 
@@ -27,6 +27,6 @@ def test_a_dollar_elsewhere_is_only_a_dollar() -> None:
     assert value("{'$price': '$secret'}") == {"$price": "$secret"}
 
 
-def test_what_is_in_the_data_is_passed_on() -> None:
+def test_reserved_keys_in_the_data_are_passed_on() -> None:
     data = {"image": {"$asset_ref": {"uri": "s3://a"}}}
     assert value("[input.image]", {"input": data}) == [data["image"]]

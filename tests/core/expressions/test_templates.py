@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from layover.core.expressions import ExpressionError, Limits, Meter, Template, Timestamp
+from layover.core.expressions import ExpressionError, ExpressionLimits, Meter, Template, Timestamp
 
 from .evaluation import MOMENT
 
@@ -56,7 +56,7 @@ def _render(text: str) -> object:
         ("no expression: $ { } $5", "no expression: $ { } $5"),
     ],
 )
-def test_a_text_stands_for(text: str, expected: object) -> None:
+def test_a_template_renders_to(text: str, expected: object) -> None:
     found = _render(text)
     assert found == expected
     assert type(found) is type(expected)
@@ -106,6 +106,6 @@ def test_the_expressions_of_a_text_share_one_budget_and_never_an_id() -> None:
     first, second = text.split(" ")
     assert first != second
     assert meter.ids == 2
-    limits = Limits(size=50)
+    limits = ExpressionLimits(size=50)
     with pytest.raises(ExpressionError, match="50 characters"):
         Template.parse("${'a' + x}" * 10, limits).render({"x": "b" * 10}, MOMENT)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from layover.errors import ExecutionFailed
 from layover.nodes.context import NodeContext, SyncNodeContext  # noqa: TC001 - the registry reads the annotations
 from layover.nodes.heartbeat import Heartbeat
-from layover.runtime.errors import ExecutionFailed
 from tests.runtime.harness import Held, call, end, engine_at, flow
 
 if TYPE_CHECKING:
@@ -23,11 +23,11 @@ SILENT = flow(call("a", heartbeat="20ms", next={"error": "badly"}), end("${error
 async def test_a_call_without_a_sign_of_life_is_cancelled_and_fails(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", heartbeat="20ms")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a", heartbeat="20ms")))
+        started = await engine.executions.start("flow")
         running = await work.begun()
         with pytest.raises(ExecutionFailed) as failed:
-            await engine.result(started.id)
+            await engine.executions.result(started.id)
         assert (failed.value.error.code, failed.value.error.retryable) == ("heartbeat_timeout", True)
         assert "20ms" in failed.value.error.message
         await running.cancelled.wait()
@@ -42,13 +42,13 @@ async def test_a_thread_without_a_sign_of_life_is_left_behind(tmp_path: Path) ->
         return "late"
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(SILENT)
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(SILENT)
+        done = await engine.executions.start("flow", wait="end")
         let_go.set()
         await asyncio.to_thread(over.wait, 10)
         assert isinstance(done.output, dict)
         assert done.output["code"] == "heartbeat_timeout"
-        assert (await engine.get(done.id)).last_seq == done.last_seq
+        assert (await engine.queries.get(done.id)).last_seq == done.last_seq
 
 
 async def test_a_silent_call_is_tried_again_and_its_place_is_free(tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ async def test_a_silent_call_is_tried_again_and_its_place_is_free(tmp_path: Path
         return context.attempt
 
     async with engine_at(tmp_path, work, calls=1) as engine:
-        await engine.register(flow(call("a", heartbeat="20ms", retry={"max_attempts": 2, "delay": "1ms"})))
-        assert (await engine.start("flow", wait="end")).output == 2
+        await engine.workflows.register(flow(call("a", heartbeat="20ms", retry={"max_attempts": 2, "delay": "1ms"})))
+        assert (await engine.executions.start("flow", wait="end")).output == 2
         assert engine.instance.node_runner.out == 0
 
 
@@ -96,8 +96,8 @@ async def test_signs_of_life_keep_a_call_alive(tmp_path: Path, sign: str, kind: 
     work: Callable[..., object] = work_async if kind == "async" else work_sync
     work.__name__ = "work"
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", heartbeat="1h")))
-        assert (await engine.start("flow", wait="end")).output == "alive"
+        await engine.workflows.register(flow(call("a", heartbeat="1h")))
+        assert (await engine.executions.start("flow", wait="end")).output == "alive"
         assert beaten == sorted(set(beaten))
 
 
@@ -119,8 +119,8 @@ async def test_nothing_looks_at_a_call_that_is_over(tmp_path: Path, kind: str) -
     work: Callable[..., object] = work_async if kind == "async" else work_sync
     work.__name__ = "work"
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", heartbeat="1h")))
-        assert (await engine.start("flow", wait="end")).output in (1, "over")
+        await engine.workflows.register(flow(call("a", heartbeat="1h")))
+        assert (await engine.executions.start("flow", wait="end")).output in (1, "over")
         assert looking() == 0
 
 
@@ -130,8 +130,8 @@ async def test_a_beat_where_none_is_asked_for_costs_nothing(tmp_path: Path) -> N
         return "fine"
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        assert (await engine.start("flow", wait="end")).output == "fine"
+        await engine.workflows.register(flow(call("a")))
+        assert (await engine.executions.start("flow", wait="end")).output == "fine"
 
 
 async def test_a_call_that_waits_for_a_thread_is_not_silent(tmp_path: Path) -> None:
@@ -149,12 +149,14 @@ async def test_a_call_that_waits_for_a_thread_is_not_silent(tmp_path: Path) -> N
         await asyncio.Event().wait()
 
     async with engine_at(tmp_path, hog, work, hangs, threads=1) as engine:
-        await engine.register(flow(call("h", "hog"), name="hogs"))
-        await engine.register(flow(call("a", heartbeat="20ms")))
-        await engine.register(flow(call("s", "hangs", heartbeat="20ms"), name="measure"))
-        await engine.start("hogs")
+        await engine.workflows.register(flow(call("h", "hog"), name="hogs"))
+        await engine.workflows.register(flow(call("a", heartbeat="20ms")))
+        await engine.workflows.register(flow(call("s", "hangs", heartbeat="20ms"), name="measure"))
+        await engine.executions.start("hogs")
         await begun.wait()
-        waiting = await engine.start("flow")
-        await engine.start("measure", wait="end")  # as long as the other has been waiting for its thread, at least
+        waiting = await engine.executions.start("flow")
+        await engine.executions.start(
+            "measure", wait="end"
+        )  # as long as the other has been waiting for its thread, at least
         let_go.set()
-        assert await engine.result(waiting.id) == "well"
+        assert await engine.executions.result(waiting.id) == "well"

@@ -42,18 +42,18 @@ async def test_whatever_is_raised_fails_its_node_only(tmp_path: Path, error: Bas
     work.__name__ = "work"
     other = Held("other")
     async with engine_at(tmp_path, work, other) as engine:
-        await engine.register(ANY)
-        await engine.register(flow(call("b", "other"), name="bystander"))
-        bystander = await engine.start("bystander")
+        await engine.workflows.register(ANY)
+        await engine.workflows.register(flow(call("b", "other"), name="bystander"))
+        bystander = await engine.executions.start("bystander")
         running = await other.begun()
-        done = await engine.start("flow", wait="end")
+        done = await engine.executions.start("flow", wait="end")
         assert isinstance(done.output, dict)
         assert done.output["type"] in {
             type(error).__name__,
             "RuntimeError",
         }  # a coroutine cannot raise some as they are
         running.returns("untouched")
-        assert await engine.result(bystander.id) == "untouched"
+        assert await engine.executions.result(bystander.id) == "untouched"
 
 
 class Unspeakable(Exception):  # noqa: N818 - it says what it is
@@ -74,10 +74,10 @@ class Enormous(Exception):  # noqa: N818 - it says what it is
 
 
 @pytest.mark.parametrize("error", [Unspeakable(), Enormous(), ValueError("\udc80 lone"), ValueError("x" * 10_000_000)])
-async def test_an_error_that_can_hardly_be_told_fails_its_node(tmp_path: Path, error: Exception) -> None:
+async def test_an_error_that_is_hard_to_encode_fails_its_node(tmp_path: Path, error: Exception) -> None:
     async with engine_at(tmp_path, Scripted(error)) as engine:
-        await engine.register(ANY)
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(ANY)
+        done = await engine.executions.start("flow", wait="end")
         assert isinstance(done.output, dict)
         assert done.output["type"] == type(error).__name__
         assert len(str(done.output["message"])) <= 2_000
@@ -91,8 +91,8 @@ async def test_an_error_that_can_hardly_be_told_fails_its_node(tmp_path: Path, e
 )  # fmt: skip
 async def test_an_output_that_cannot_be_kept_fails_its_node(tmp_path: Path, output: object, code: str) -> None:
     async with engine_at(tmp_path, Scripted(output)) as engine:
-        await engine.register(ANY)
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(ANY)
+        done = await engine.executions.start("flow", wait="end")
         assert isinstance(done.output, dict)
         assert done.output["code"] == code
 
@@ -102,8 +102,8 @@ async def test_a_function_that_is_given_the_wrong_arguments_fails_its_node(tmp_p
         return wanted
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(ANY)
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(ANY)
+        done = await engine.executions.start("flow", wait="end")
         assert isinstance(done.output, dict)
         assert (done.output["type"], "wanted" in done.output["message"]) == ("BadInput", True)
 
@@ -124,7 +124,7 @@ async def test_a_function_that_changes_what_it_is_given_changes_nothing_else(tmp
     work.__name__ = "work"
     given = {"lines": "${input.lines}", "box": "${vars.box}"}
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(
+        await engine.workflows.register(
             flow(
                 call("a", input=given),
                 call("b", input=given),
@@ -133,6 +133,6 @@ async def test_a_function_that_changes_what_it_is_given_changes_nothing_else(tmp
             )
         )
         for _ in range(2):  # the definition is not spoiled either
-            done = await engine.start("flow", {"lines": [1]}, wait="end")
+            done = await engine.executions.start("flow", {"lines": [1]}, wait="end")
             assert done.output == [[1], {}, 2]
-            assert (await engine.nodes(done.id))[0].input == {"lines": [1], "box": {}}
+            assert (await engine.queries.nodes(done.id))[0].input == {"lines": [1], "box": {}}

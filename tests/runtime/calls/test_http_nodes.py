@@ -15,8 +15,8 @@ from tests.nodes.http_site import Site, site_of
 from tests.runtime.harness import Scripted, end, engine_at, flow, until_status
 
 if TYPE_CHECKING:
-    from layover.core.engine.events import Error
-    from layover.runtime.engine import Engine
+    from layover.errors import Failure
+    from layover.runtime.runtime import Runtime
 
 TWICE = {"max_attempts": 2, "delay": "1ms"}
 
@@ -25,10 +25,10 @@ def http(url: str, **fields: object) -> dict[str, object]:
     return {"id": "a", "type": "http", "url": url, **fields}
 
 
-async def failure_of(engine: Engine, node: dict[str, object]) -> Error:
+async def failure_of(engine: Runtime, node: dict[str, object]) -> Failure:
     """Return what a workflow of one node fails with."""
-    await engine.register(flow(node))
-    failed = await engine.start("flow", wait="end")
+    await engine.workflows.register(flow(node))
+    failed = await engine.executions.start("flow", wait="end")
     assert failed.error is not None
     return failed.error
 
@@ -63,8 +63,10 @@ async def test_an_answer_is_the_output_and_expressions_fill_the_request(tmp_path
         site_of(lambda _: web.json_response({"price": 7}, status=201)) as site,
         engine_at(tmp_path, http_private=True) as engine,
     ):
-        await engine.register(flow(node, end([f"${{nodes.a.{field}}}" for field in ("status", "body.price")])))
-        done = await engine.start("flow", {"site": site.url(""), "order": order, "token": "t"}, wait="end")
+        await engine.workflows.register(
+            flow(node, end([f"${{nodes.a.{field}}}" for field in ("status", "body.price")]))
+        )
+        done = await engine.executions.start("flow", {"site": site.url(""), "order": order, "token": "t"}, wait="end")
         assert done.output == [201, 7]
         (seen,) = site.seen
         assert (seen.method, seen.path, seen.query) == ("PUT", "/orders/A7", [("pieces", "3")])
@@ -93,8 +95,8 @@ async def test_a_retry_that_is_answered_is_the_answer(tmp_path: Path) -> None:
         site_of(lambda _: web.Response(status=statuses.pop(0), text="well")) as site,
         engine_at(tmp_path, http_private=True) as engine,
     ):
-        await engine.register(flow(http(site.url(), retry=TWICE), end("${nodes.a.body}")))
-        assert (await engine.start("flow", wait="end")).output == "well"
+        await engine.workflows.register(flow(http(site.url(), retry=TWICE), end("${nodes.a.body}")))
+        assert (await engine.executions.start("flow", wait="end")).output == "well"
 
 
 async def test_addresses_that_are_not_public_are_refused_by_default(tmp_path: Path) -> None:
@@ -120,13 +122,13 @@ async def test_the_timeout_of_a_node_counts_instead_of_that_of_the_engine(tmp_pa
         assert (await failure_of(engine, http(site.url(), timeout="30ms"))).code == "timeout"
 
 
-async def test_who_cancels_an_execution_stops_its_request(tmp_path: Path) -> None:
+async def test_cancelling_an_execution_stops_its_http_request(tmp_path: Path) -> None:
     hanging = Hanging()
     async with Site(hanging).open() as site, engine_at(tmp_path, http_private=True) as engine:
-        await engine.register(flow(http(site.url())))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(http(site.url())))
+        started = await engine.executions.start("flow")
         await hanging.arrived.wait()
-        await engine.cancel(started.id)
+        await engine.control.cancel(started.id)
         await until_status(engine, started.id, "cancelled")
         await hanging.gone.wait()
 
@@ -135,8 +137,8 @@ async def test_a_request_that_is_out_when_the_engine_stops_is_made_again(tmp_pat
     hanging = Hanging()
     async with Site(hanging).open() as site:
         async with engine_at(tmp_path, http_private=True, grace=0) as engine:
-            await engine.register(flow(http(site.url())))
-            started = await engine.start("flow")
+            await engine.workflows.register(flow(http(site.url())))
+            started = await engine.executions.start("flow")
             await hanging.arrived.wait()
         await hanging.gone.wait()
         hanging.arrived.clear()
@@ -147,8 +149,8 @@ async def test_a_request_that_is_out_when_the_engine_stops_is_made_again(tmp_pat
 
 async def test_a_function_of_that_name_is_called_instead(tmp_path: Path) -> None:
     async with engine_at(tmp_path, Scripted({"status": 299}, name="http")) as engine:
-        await engine.register(flow(http("http://127.0.0.1:1/"), end("${nodes.a.status}")))
-        assert (await engine.start("flow", wait="end")).output == 299
+        await engine.workflows.register(flow(http("http://127.0.0.1:1/"), end("${nodes.a.status}")))
+        assert (await engine.executions.start("flow", wait="end")).output == 299
 
 
 async def test_an_address_is_asked_to_call_back(tmp_path: Path) -> None:
@@ -163,20 +165,20 @@ async def test_an_address_is_asked_to_call_back(tmp_path: Path) -> None:
         site_of(lambda _: web.Response(status=202)) as site,
         engine_at(tmp_path, http_private=True, public_url="https://flows.example") as engine,
     ):
-        await engine.register(flow(node, end("${nodes.pick.pallet}")))
-        started = await engine.start("flow", site.url(), wait="rest")
+        await engine.workflows.register(flow(node, end("${nodes.pick.pallet}")))
+        started = await engine.executions.start("flow", site.url(), wait="rest")
         assert started.status == "waiting"
         reply_to = json.loads(site.seen[0].body)["reply_to"]
         assert reply_to.startswith("https://flows.example/api/v1/callbacks/")
-        await engine.call_back(reply_to.rpartition("/")[2], {"pallet": 7})
-        assert await engine.result(started.id) == 7
+        await engine.callbacks.reply(reply_to.rpartition("/")[2], {"pallet": 7})
+        assert await engine.executions.result(started.id) == 7
 
 
-async def test_who_is_to_call_back_may_do_so_before_it_answers(tmp_path: Path) -> None:
+async def test_a_callback_may_arrive_before_the_call_returns(tmp_path: Path) -> None:
     engine = engine_at(tmp_path, http_private=True)
 
     async def reply(request: web.BaseRequest) -> web.StreamResponse:
-        await engine.call_back((await request.json())["reply_to"], "at once")
+        await engine.callbacks.reply((await request.json())["reply_to"], "at once")
         return web.Response(status=202)
 
     node: dict[str, object] = {
@@ -186,5 +188,5 @@ async def test_who_is_to_call_back_may_do_so_before_it_answers(tmp_path: Path) -
         "input": {"url": "${input}", "method": "POST", "body": {"reply_to": "${callback.token}"}},
     }
     async with Site(reply).open() as site, engine:
-        await engine.register(flow(node, end("${nodes.pick}")))
-        assert (await engine.start("flow", site.url(), wait="end")).output == "at once"
+        await engine.workflows.register(flow(node, end("${nodes.pick}")))
+        assert (await engine.executions.start("flow", site.url(), wait="end")).output == "at once"

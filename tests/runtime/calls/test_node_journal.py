@@ -29,8 +29,8 @@ async def test_what_is_done_once_is_durable_when_the_function_has_it(tmp_path: P
         return value
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a"), settings={"durability": durability}))
-        assert (await engine.start("flow", wait="end")).output == {"seat": 4}
+        await engine.workflows.register(flow(call("a"), settings={"durability": durability}))
+        assert (await engine.executions.start("flow", wait="end")).output == {"seat": 4}
         assert seen == {"reserve": {"seat": 4}}
 
 
@@ -55,8 +55,8 @@ async def test_what_was_done_once_is_not_done_again_by_the_next_attempt(tmp_path
     work: Callable[..., object] = work_async if kind == "async" else work_sync
     work.__name__ = "work"
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry=TWICE)))
-        assert (await engine.start("flow", wait="end")).output == [1, 2, 3]
+        await engine.workflows.register(flow(call("a", retry=TWICE)))
+        assert (await engine.executions.start("flow", wait="end")).output == [1, 2, 3]
     assert (effect.count, attempts) == (1, [1, 2])
 
 
@@ -67,8 +67,8 @@ async def test_a_value_that_is_changed_by_its_holder_stays_as_it_was_for_the_nex
         return await context.once("box", dict)
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        assert (await engine.start("flow", wait="end")).output == {}
+        await engine.workflows.register(flow(call("a")))
+        assert (await engine.executions.start("flow", wait="end")).output == {}
 
 
 async def test_arguments_are_passed_on_and_async_functions_awaited(tmp_path: Path) -> None:
@@ -80,8 +80,8 @@ async def test_arguments_are_passed_on_and_async_functions_awaited(tmp_path: Pat
         return await context.once("sum", add, 1, key=2)
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        assert (await engine.start("flow", wait="end")).output == 3
+        await engine.workflows.register(flow(call("a")))
+        assert (await engine.executions.start("flow", wait="end")).output == 3
 
 
 @pytest.mark.parametrize("kind", ["async", "sync"])
@@ -113,8 +113,8 @@ async def test_what_fails_is_not_recorded(tmp_path: Path) -> None:
         return await context.once("reserve", reserve)
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry=TWICE)))
-        assert (await engine.start("flow", wait="end")).output == "seat"
+        await engine.workflows.register(flow(call("a", retry=TWICE)))
+        assert (await engine.executions.start("flow", wait="end")).output == "seat"
         assert attempts == [1, 2]
 
 
@@ -134,8 +134,8 @@ async def test_several_things_are_done_side_by_side_and_one_key_is_done_once(tmp
         return [*names, *await asyncio.gather(*(context.once("same", count) for _ in range(3)))]
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        assert (await engine.start("flow", wait="end")).output == ["left", "right", 1, 1, 1]
+        await engine.workflows.register(flow(call("a")))
+        assert (await engine.executions.start("flow", wait="end")).output == ["left", "right", 1, 1, 1]
 
 
 async def test_an_operators_pause_does_not_keep_a_function_from_recording(tmp_path: Path) -> None:
@@ -147,15 +147,15 @@ async def test_an_operators_pause_does_not_keep_a_function_from_recording(tmp_pa
         return await context.once("late", Effect("recorded"))
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a"), end("${nodes.a}")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a"), end("${nodes.a}")))
+        started = await engine.executions.start("flow")
         await begun.wait()
-        await engine.pause(started.id, "lunch")
+        await engine.control.pause(started.id, "lunch")
         await until_status(engine, started.id, "pausing")
         go_on.set()
         await until_status(engine, started.id, "paused")
-        await engine.resume(started.id)
-        assert await engine.result(started.id) == "recorded"
+        await engine.control.resume(started.id)
+        assert await engine.executions.result(started.id) == "recorded"
 
 
 # Checkpoints
@@ -188,8 +188,8 @@ async def test_the_next_attempt_finds_the_last_checkpoint(tmp_path: Path, kind: 
     work: Callable[..., object] = work_async if kind == "async" else work_sync
     work.__name__ = "work"
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry=TWICE)))
-        assert (await engine.start("flow", wait="end")).output == [1, 2]
+        await engine.workflows.register(flow(call("a", retry=TWICE)))
+        assert (await engine.executions.start("flow", wait="end")).output == [1, 2]
         assert restored == [None, {"done": [1, 2]}]
 
 
@@ -207,8 +207,8 @@ async def test_what_was_restored_is_the_functions_own(tmp_path: Path) -> None:
         return restored
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry={"max_attempts": 3, "delay": "1ms"})))
-        assert (await engine.start("flow", wait="end")).output == [[], []]
+        await engine.workflows.register(flow(call("a", retry={"max_attempts": 3, "delay": "1ms"})))
+        assert (await engine.executions.start("flow", wait="end")).output == [[], []]
 
 
 async def test_another_instance_finds_checkpoint_and_records_and_has_a_higher_number(tmp_path: Path) -> None:
@@ -224,11 +224,11 @@ async def test_another_instance_finds_checkpoint_and_records_and_has_a_higher_nu
         return [context.restored, effect.count, context.idempotency_key]
 
     async with engine_at(tmp_path, work, grace=0) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow")
         await waiting.wait()
     async with engine_at(tmp_path, work) as engine:
-        assert await engine.result(started.id) == ["paid", 1, f"{started.id}/a"]
+        assert await engine.executions.result(started.id) == ["paid", 1, f"{started.id}/a"]
     assert numbers == [1, 2]
 
 
@@ -245,14 +245,14 @@ async def test_a_function_that_is_stopped_with_its_instance_may_put_down_how_far
             await context.checkpoint("as far as this")
 
     async with engine_at(tmp_path, work, grace=0) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow")
         await begun.wait()
     async with engine_at(tmp_path, work) as engine:
-        assert await engine.result(started.id) == "as far as this"
+        assert await engine.executions.result(started.id) == "as far as this"
 
 
-async def test_a_call_that_nobody_waits_for_records_nothing(tmp_path: Path) -> None:
+async def test_a_call_whose_result_is_not_awaited_records_nothing(tmp_path: Path) -> None:
     told = asyncio.get_running_loop().create_future()
 
     async def work(context: NodeContext) -> None:
@@ -265,7 +265,7 @@ async def test_a_call_that_nobody_waits_for_records_nothing(tmp_path: Path) -> N
                 told.set_result(error)
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", timeout="20ms", next={"error": "badly"}), end("late", "badly")))
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a", timeout="20ms", next={"error": "badly"}), end("late", "badly")))
+        done = await engine.executions.start("flow", wait="end")
         assert (await told).code == "superseded"
         assert await recorded(engine, done.id) == {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from datetime import timedelta
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ async def test_a_key_that_cannot_be_one_fails_the_node_and_says_why(tmp_path: Pa
         assert (error["code"], "A key is a text of 1 to 200 characters" in error["message"]) == ("bad_use", True)
 
 
-@pytest.mark.parametrize("length", ["soon", "", -1, 1.5, True, 10**20], ids=repr)
+@pytest.mark.parametrize("length", ["soon", "", 5_000, 1.5, True, timedelta(-1), timedelta(days=10**6)], ids=repr)
 async def test_a_length_that_is_none_fails_the_node(tmp_path: Path, length: Any) -> None:
     async def work(context: NodeContext) -> None:
         await context.sleep(length)
@@ -74,8 +75,8 @@ async def test_what_is_done_once_does_not_rest_but_may_do_other_things_once(
     work.__name__ = "work"
     async with engine_at(tmp_path, work) as engine:
         well, badly = {**end("${nodes.a}", "well"), "next": None}, end("${errors.a.code}", "badly")
-        await engine.register(flow(call("a", next={"done": "well", "error": "badly"}), well, badly))
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a", next={"done": "well", "error": "badly"}), well, badly))
+        done = await engine.executions.start("flow", wait="end")
         assert done.output == ("fine" if inner == "other" else "bad_use")
 
 
@@ -101,8 +102,8 @@ async def test_a_context_that_blocks_is_not_used_on_the_event_loop(tmp_path: Pat
         kept[0].sleep("1h")
 
     async with engine_at(tmp_path, work, keep) as engine:
-        await engine.register(flow(call("k", "keep"), name="keeps"))
-        await engine.start("keeps", wait="end")
+        await engine.workflows.register(flow(call("k", "keep"), name="keeps"))
+        await engine.executions.start("keeps", wait="end")
         assert (await failure(engine))["code"] == "bad_use"
 
 
@@ -128,8 +129,8 @@ async def test_a_context_is_of_no_use_when_its_call_is_over(tmp_path: Path) -> N
         return await kept[0].once("k", Effect())
 
     async with engine_at(tmp_path, work, keep) as engine:
-        await engine.register(flow(call("k", "keep"), name="keeps"))
-        await engine.start("keeps", wait="end")
+        await engine.workflows.register(flow(call("k", "keep"), name="keeps"))
+        await engine.executions.start("keeps", wait="end")
         error = await failure(engine)
         assert (error["code"], "is over" in error["message"]) == ("bad_use", True)
 
@@ -154,8 +155,8 @@ async def test_a_thread_that_is_left_behind_cannot_record(tmp_path: Path) -> Non
         over.set()
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", timeout="20ms", next={"error": "badly"}), end("late", "badly")))
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a", timeout="20ms", next={"error": "badly"}), end("late", "badly")))
+        done = await engine.executions.start("flow", wait="end")
         let_go.set()
         await asyncio.to_thread(over.wait, 10)
         assert (told, await recorded(engine, done.id)) == (["BadUse"], {})

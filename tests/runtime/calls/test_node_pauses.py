@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+from datetime import timedelta
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
@@ -17,8 +18,8 @@ from tests.runtime.harness import HOUR, HandWound, call, end, engine_at, engine_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.runtime.engine import Engine
-    from layover.runtime.queries.views import Execution
+    from layover.model.executions import Execution
+    from layover.runtime.runtime import Runtime
 
 
 class Size(msgspec.Struct):
@@ -31,7 +32,7 @@ class Colour:
     name: str
 
 
-async def skip_a_sleep(engine: Engine, clock: HandWound, sleeping: Execution, length: int) -> None:
+async def skip_a_sleep(engine: Runtime, clock: HandWound, sleeping: Execution, length: int) -> None:
     """Let time pass until a function that sleeps has slept, and sleeps again."""
     clock.skip(engine, length + HOUR)  # the engine's own clock may be ahead
     await until(engine, sleeping.id, lambda head: head.status == "waiting" and head.last_seq > sleeping.last_seq)
@@ -74,13 +75,13 @@ async def test_a_function_asks_and_is_run_again_with_the_answer(
     work: Callable[..., object] = work_async if kind == "async" else work_sync
     work.__name__ = "work"
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        asking = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(call("a")))
+        asking = await engine.executions.start("flow", wait="rest")
         assert (asking.status, tidied, seen) == ("paused", [1], [])
-        (row,) = await engine.points(asking.id)
+        (row,) = await engine.points.list(asking.id)
         assert (row.point.kind, row.point.key, row.point.details["title"]) == ("form", "size", "How large?")
-        await engine.answer(row.point.id, data, by="ann")
-        assert await engine.result(asking.id) == "sized"
+        await engine.answers.answer(row.point.id, data, by="ann")
+        assert await engine.executions.result(asking.id) == "sized"
         assert (seen, tidied) == ([expected], [1, 2])
 
 
@@ -89,20 +90,21 @@ async def test_an_answer_that_does_not_fit_the_type_is_refused(tmp_path: Path) -
         return (await context.ask("size", Size)).width
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        asking = await engine.start("flow", wait="rest")
-        (row,) = await engine.points(asking.id)
+        await engine.workflows.register(flow(call("a")))
+        asking = await engine.executions.start("flow", wait="rest")
+        (row,) = await engine.points.list(asking.id)
         with pytest.raises(Exception, match="does not fit"):
-            await engine.answer(row.point.id, {"width": "wide"}, by="ann")
-        await engine.answer(row.point.id, {"width": 5}, by="ann")
-        assert await engine.result(asking.id) == 5
+            await engine.answers.answer(row.point.id, {"width": "wide"}, by="ann")
+        await engine.answers.answer(row.point.id, {"width": 5}, by="ann")
+        assert await engine.executions.result(asking.id) == 5
 
 
 async def test_a_function_that_swallows_what_ends_it_asks_all_the_same(tmp_path: Path) -> None:
     raised = list[str]()
 
     async def work(context: NodeContext) -> object:
-        for step in (lambda: context.ask("size", int), lambda: context.once("x", Effect()), lambda: context.sleep(1)):
+        steps = (lambda: context.ask("size", int), lambda: context.once("x", Effect()), lambda: context.sleep("1s"))
+        for step in steps:
             try:
                 return await step()
             except BaseException as error:  # noqa: BLE001 - that is the point
@@ -110,12 +112,12 @@ async def test_a_function_that_swallows_what_ends_it_asks_all_the_same(tmp_path:
         return "nonsense"
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        asking = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(call("a")))
+        asking = await engine.executions.start("flow", wait="rest")
         assert (asking.status, raised) == ("paused", ["Unwinding"] * 3)
         assert await recorded(engine, asking.id) == {}
         await answer(engine, asking.id, 6)
-        assert await engine.result(asking.id) == 6
+        assert await engine.executions.result(asking.id) == 6
 
 
 @pytest.mark.parametrize("together", ["gather", "group"])
@@ -140,11 +142,11 @@ async def test_what_is_being_done_when_another_branch_asks_is_recorded_first(tmp
         return [paid.result(), size.result()]
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow", wait="rest")
         assert await recorded(engine, started.id) == {"pay": "paid"}
         await answer(engine, started.id, 2)
-        assert await engine.result(started.id) == ["paid", 2]
+        assert await engine.executions.result(started.id) == ["paid", 2]
         assert effect.count == 1
 
 
@@ -165,8 +167,8 @@ async def test_what_is_done_as_a_part_of_it_is_recorded_too(tmp_path: Path) -> N
         return await asyncio.gather(context.once("pay", pay, context), ask(context))
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow", wait="rest")
         assert await recorded(engine, started.id) == {"book": "booked", "pay": "booked"}
 
 
@@ -176,10 +178,10 @@ async def test_an_answer_that_is_changed_by_its_holder_stays_as_it_was(tmp_path:
         return await context.ask("size", {"type": "object"})
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow")
         await answer(engine, started.id, {"width": 1})
-        assert await engine.result(started.id) == {"width": 1}
+        assert await engine.executions.result(started.id) == {"width": 1}
 
 
 async def test_questions_are_asked_one_after_the_other(tmp_path: Path) -> None:
@@ -187,24 +189,24 @@ async def test_questions_are_asked_one_after_the_other(tmp_path: Path) -> None:
         return await asyncio.gather(context.ask("one", int), context.ask("two", int))
 
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow")
         await answer(engine, started.id, 1)
         await answer(engine, started.id, 2)
-        assert await engine.result(started.id) == [1, 2]
+        assert await engine.executions.result(started.id) == [1, 2]
 
 
-async def test_a_question_that_nobody_answers_in_time_fails_its_node(tmp_path: Path) -> None:
+async def test_a_question_without_an_answer_in_time_fails_its_node(tmp_path: Path) -> None:
     clock = HandWound()
 
     async def work(context: NodeContext) -> int:
         return await context.ask("size", int, deadline="2h")
 
     async with engine_on(clock.store(tmp_path), work) as engine:
-        await engine.register(flow(call("a", next={"error": "badly"}), end("${errors.a.code}", "badly")))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(call("a", next={"error": "badly"}), end("${errors.a.code}", "badly")))
+        started = await engine.executions.start("flow", wait="rest")
         clock.skip(engine, 3 * HOUR)
-        assert await engine.result(started.id) == "deadline_passed"
+        assert await engine.executions.result(started.id) == "deadline_passed"
 
 
 @pytest.mark.parametrize(
@@ -229,7 +231,7 @@ async def test_a_function_sleeps_and_is_run_again_when_the_time_has_passed(tmp_p
         await context.once("first", effects[0])
         await context.sleep("1h")
         await context.once("second", effects[1])
-        await context.sleep(2 * HOUR)
+        await context.sleep(timedelta(hours=2))
         await context.once("third", effects[2])
         return "awake"
 
@@ -237,19 +239,19 @@ async def test_a_function_sleeps_and_is_run_again_when_the_time_has_passed(tmp_p
         context.once("first", effects[0])
         context.sleep("1h")
         context.once("second", effects[1])
-        context.sleep(2 * HOUR)
+        context.sleep(timedelta(hours=2))
         context.once("third", effects[2])
         return "awake"
 
     work: Callable[..., object] = work_async if kind == "async" else work_sync
     work.__name__ = "work"
     async with engine_on(clock.store(tmp_path), work) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow", wait="rest")
         assert started.status == "waiting"
         await skip_a_sleep(engine, clock, started, HOUR)
         clock.skip(engine, 3 * HOUR)
-        assert await engine.result(started.id) == "awake"
+        assert await engine.executions.result(started.id) == "awake"
         assert [effect.count for effect in effects] == [1, 1, 1]
         assert list(await recorded(engine, started.id)) == ["first", "sleep-1", "second", "sleep-2", "third"]
 
@@ -264,9 +266,9 @@ async def test_sleeps_with_keys_need_no_order(tmp_path: Path) -> None:
         return "awake"
 
     async with engine_on(clock.store(tmp_path), work) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow", wait="rest")
         await skip_a_sleep(engine, clock, started, HOUR)
         clock.skip(engine, 2 * HOUR)
-        assert await engine.result(started.id) == "awake"
+        assert await engine.executions.result(started.id) == "awake"
         assert turns == ["a", "b", "b", "a"]

@@ -11,7 +11,7 @@ import pytest
 from layover.nodes.context import NodeContext, SyncNodeContext  # noqa: TC001 - the registry reads the annotations
 from layover.nodes.probes import NOT_HAPPENED, UNKNOWN, Happened
 from layover.nodes.registry import Registry, UnknownNodeType, UnknownProbe
-from layover.runtime.engine import Engine
+from layover.runtime.runtime import Runtime
 from layover.stores.sqlite import SqliteStore
 from tests.runtime.harness import call, end, flow, settings_with, until_status
 
@@ -38,17 +38,17 @@ class Shop:
         return f"charged {amount}"
 
 
-def with_probe(folder: Path, shop: Shop, probe: AnyFunction | None) -> Engine:
+def with_probe(folder: Path, shop: Shop, probe: AnyFunction | None) -> Runtime:
     settings = settings_with(grace=0)
     probes = {"charge": probe} if probe is not None else None
-    return Engine(SqliteStore(folder / "layover.db"), nodes=[shop.charge], probes=probes, settings=settings)
+    return Runtime(SqliteStore(folder / "layover.db"), nodes=[shop.charge], probes=probes, settings=settings)
 
 
 async def lose_a_call(folder: Path, shop: Shop) -> str:
     """Start an execution whose call is lost with its instance; return its id."""
     async with with_probe(folder, shop, None) as engine:
-        await engine.register(CHARGED)
-        started = await engine.start("flow", 7)
+        await engine.workflows.register(CHARGED)
+        started = await engine.executions.start("flow", 7)
         await shop.begun.wait()
         return started.id
 
@@ -62,7 +62,7 @@ async def test_what_happened_is_not_done_again(tmp_path: Path) -> None:
 
     id_ = await lose_a_call(tmp_path, shop)
     async with with_probe(tmp_path, shop, probe) as engine:
-        assert await engine.result(id_) == {"found": 7}
+        assert await engine.executions.result(id_) == {"found": 7}
     assert (shop.charged, asked) == ([7], [7])
 
 
@@ -76,7 +76,7 @@ async def test_what_did_not_happen_is_done_again(tmp_path: Path) -> None:
 
     id_ = await lose_a_call(tmp_path, shop)
     async with with_probe(tmp_path, shop, probe) as engine:
-        assert await engine.result(id_) == "charged 7"
+        assert await engine.executions.result(id_) == "charged 7"
     assert shop.charged == [7, 7]
 
 
@@ -90,24 +90,24 @@ PROBES: list[tuple[Callable[..., object] | None, str]] = [
     (lambda amount: True, "The probe returned True"),  # noqa: ARG005
     (lambda amount: Happened(object()), "JSON"),  # noqa: ARG005
     (lambda amount: fails(), "the bank is closed"),  # noqa: ARG005
-    (None, "No function tells whether `charge` happened"),
+    (None, "No probe is registered for the node type `charge`"),
 ]
 
 
 @pytest.mark.parametrize(
     ("probe", "problem"), PROBES, ids=["unknown", "none", "nonsense", "no json", "raises", "missing"]
 )
-async def test_a_person_is_asked_if_nobody_can_tell(
+async def test_a_person_is_asked_if_no_probe_can_tell(
     tmp_path: Path, probe: Callable[..., object] | None, problem: str
 ) -> None:
     shop = Shop()
     id_ = await lose_a_call(tmp_path, shop)
     async with with_probe(tmp_path, shop, probe) as engine:
         await until_status(engine, id_, "paused")
-        (row,) = await engine.points(id_)
+        (row,) = await engine.points.list(id_)
         assert problem in str(row.point.details.get("problem", ""))
-        await engine.answer(row.point.id, {"happened": True, "output": "seen"}, by="ann")
-        assert await engine.result(id_) == "seen"
+        await engine.answers.answer(row.point.id, {"happened": True, "output": "seen"}, by="ann")
+        assert await engine.executions.result(id_) == "seen"
     assert shop.charged == [7]
 
 
@@ -120,7 +120,7 @@ async def test_a_probe_only_looks(tmp_path: Path) -> None:
     id_ = await lose_a_call(tmp_path, shop)
     async with with_probe(tmp_path, shop, probe) as engine:
         await until_status(engine, id_, "paused")
-        (row,) = await engine.points(id_)
+        (row,) = await engine.points.list(id_)
         assert "a probe" in str(row.point.details["problem"])
 
 

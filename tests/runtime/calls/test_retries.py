@@ -7,8 +7,7 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 import pytest
 
 from layover.core.engine.events import NodeFailed
-from layover.core.errors import LayoverError
-from layover.runtime.errors import WrongState
+from layover.errors import LayoverError, WrongState
 from tests.runtime.harness import (
     HOUR,
     HandWound,
@@ -29,12 +28,12 @@ THRICE = {"max_attempts": 3, "delay": "10ms", "multiplier": 1}
 async def test_a_failed_call_is_tried_again_until_it_succeeds(tmp_path: Path) -> None:
     work = Scripted(Refused("one"), Refused("two"), "well")
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry=THRICE)))
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a", retry=THRICE)))
+        done = await engine.executions.start("flow", wait="end")
         assert done.output == "well"
         assert [one.attempt for one in work.calls] == [1, 2, 3]
         assert {one.idempotency_key for one in work.calls} == {f"{done.id}/a"}
-        (node,) = await engine.nodes(done.id)
+        (node,) = await engine.queries.nodes(done.id)
         assert [one.error.message if one.error else "" for one in node.attempts] == ["one", "two", ""]
         assert [one.cause for one in node.attempts] == ["reached", "retried", "retried"]
 
@@ -42,8 +41,8 @@ async def test_a_failed_call_is_tried_again_until_it_succeeds(tmp_path: Path) ->
 async def test_when_all_attempts_have_failed_the_last_error_counts(tmp_path: Path) -> None:
     work = Scripted(Refused("one"), Refused("two"), Refused("three"))
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry=THRICE)))
-        failed = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a", retry=THRICE)))
+        failed = await engine.executions.start("flow", wait="end")
         assert failed.error is not None
         assert (failed.error.message, failed.error.attempt, len(work.calls)) == ("three", 3, 3)
 
@@ -51,16 +50,16 @@ async def test_when_all_attempts_have_failed_the_last_error_counts(tmp_path: Pat
 async def test_an_error_that_is_ignored_is_not_tried_again(tmp_path: Path) -> None:
     work = Scripted(Refused("no"))
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry={**THRICE, "ignore": ["Refused"]})))
-        assert (await engine.start("flow", wait="end")).status == "failed"
+        await engine.workflows.register(flow(call("a", retry={**THRICE, "ignore": ["Refused"]})))
+        assert (await engine.executions.start("flow", wait="end")).status == "failed"
         assert len(work.calls) == 1
 
 
 async def test_an_error_is_recognised_by_the_class_above_it(tmp_path: Path) -> None:
     work = Scripted(FileNotFoundError("gone"), Refused("no"))
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry={**THRICE, "retry_on": ["OSError"]})))
-        failed = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a", retry={**THRICE, "retry_on": ["OSError"]})))
+        failed = await engine.executions.start("flow", wait="end")
         assert failed.error is not None
         assert (failed.error.type, len(work.calls)) == ("Refused", 2)
 
@@ -72,8 +71,8 @@ async def test_a_function_can_say_that_trying_again_will_not_help(tmp_path: Path
 
     work = Scripted(Final("never"))
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry=THRICE)))
-        failed = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a", retry=THRICE)))
+        failed = await engine.executions.start("flow", wait="end")
         assert failed.error is not None
         assert (failed.error.code, failed.error.retryable, len(work.calls)) == ("card_refused", False, 1)
 
@@ -82,15 +81,15 @@ async def test_delays_grow_and_are_spread_by_chance(tmp_path: Path) -> None:
     clock, work = HandWound(), Scripted(Refused("no"))
     retry = {"max_attempts": 4, "delay": "10s", "multiplier": 2, "jitter": 0.5}
     async with engine_on(clock.store(tmp_path), work) as engine:
-        await engine.register(flow(call("a", retry=retry)))
-        ids = [(await engine.start("flow", wait="rest")).id for _ in range(8)]
+        await engine.workflows.register(flow(call("a", retry=retry)))
+        ids = [(await engine.executions.start("flow", wait="rest")).id for _ in range(8)]
         for attempt in (2, 3, 4):
             clock.skip(engine, 100_000)
             for one in ids:
                 await until_seq(engine, one, 4 * attempt + 1)
         waits: list[set[int]] = [set(), set(), set()]
         for one in ids:
-            entries = await engine.history(one)
+            entries = await engine.queries.history(one)
             failed = [(entry.at, entry.event) for entry in entries if isinstance(entry.event, NodeFailed)]
             assert [event.attempt for _, event in failed] == [1, 2, 3, 4]
             for found, (at, event) in zip(waits, failed, strict=False):
@@ -105,14 +104,14 @@ async def test_delays_grow_and_are_spread_by_chance(tmp_path: Path) -> None:
 async def test_a_retry_that_waits_survives_the_engine(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path), Scripted(Refused("no"))) as engine:
-        await engine.register(flow(call("a", retry={"max_attempts": 2, "delay": "1h"})))
-        resting = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(call("a", retry={"max_attempts": 2, "delay": "1h"})))
+        resting = await engine.executions.start("flow", wait="rest")
         assert resting.status == "waiting"
     work = Scripted("well")
     async with engine_on(clock.store(tmp_path), work) as engine:
         assert work.calls == []
         clock.skip(engine, 2 * HOUR)
-        assert await engine.result(resting.id) == "well"
+        assert await engine.executions.result(resting.id) == "well"
         assert [one.attempt for one in work.calls] == [2]
 
 
@@ -121,35 +120,37 @@ async def test_an_incident_waits_for_an_operator_who_can_have_it_tried_again(tmp
     work = Scripted(Refused("no"), Refused("no"), "well")
     retry = {"max_attempts": 2, "delay": "1ms", "on_exhausted": "pause"}
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a", retry=retry), end("${nodes.a}")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a", retry=retry), end("${nodes.a}")))
+        started = await engine.executions.start("flow")
         await until_status(engine, started.id, "paused")
-        assert [one.kind for one in (await engine.get(started.id)).waiting_on] == ["incident"]
-        assert "waits for an operator: no" in (await engine.why(started.id)).summary
-        await (engine.retry(started.id) if how == "retry" else engine.resume(started.id))
-        assert await engine.result(started.id) == "well"
+        assert [one.kind for one in (await engine.queries.get(started.id)).waiting_on] == ["incident"]
+        assert "waits for an operator: no" in (await engine.queries.why(started.id)).summary
+        await (engine.control.retry(started.id) if how == "retry" else engine.control.resume(started.id))
+        assert await engine.executions.result(started.id) == "well"
         assert [one.attempt for one in work.calls] == [1, 2, 3]
 
 
 async def test_a_failed_execution_goes_on_from_what_failed(tmp_path: Path) -> None:
     first, second = Scripted("kept", name="first"), Scripted(Refused("no"), "well", name="second")
     async with engine_at(tmp_path, first, second) as engine:
-        await engine.register(flow(call("a", "first"), call("b", "second"), end(["${nodes.a}", "${nodes.b}"])))
-        failed = await engine.start("flow", wait="end")
+        await engine.workflows.register(
+            flow(call("a", "first"), call("b", "second"), end(["${nodes.a}", "${nodes.b}"]))
+        )
+        failed = await engine.executions.start("flow", wait="end")
         assert failed.status == "failed"
-        again = await engine.retry(failed.id, by="ann")
+        again = await engine.control.retry(failed.id, by="ann")
         assert again.error is None
-        done = await engine.wait(failed.id)
+        done = await engine.executions.wait(failed.id)
         assert done.output == ["kept", "well"]
         assert (len(first.calls), [one.attempt for one in second.calls]) == (1, [1, 2])
-        assert await engine.counts() == {"completed": 1}
+        assert await engine.lists.counts() == {"completed": 1}
 
 
 async def test_what_has_not_failed_cannot_be_retried(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(end(1)))
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(end(1)))
+        done = await engine.executions.start("flow", wait="end")
         with pytest.raises(WrongState) as refused:
-            await engine.retry(done.id)
+            await engine.control.retry(done.id)
         assert (refused.value.code, refused.value.current_status) == ("wrong_state", "completed")
-        assert (await engine.get(done.id)).last_seq == done.last_seq
+        assert (await engine.queries.get(done.id)).last_seq == done.last_seq

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import msgspec
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 from layover.core.ids import uuid8
-from layover.ports.records import AuditEntry
+from layover.ports.records import AuditRow
 from layover.runtime.ids import id_from_key
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 from tests.runtime.crashes.worker import PROMPT, Options, Reaper, say
 
 ID = id_from_key("flow", "k")
@@ -36,20 +36,22 @@ async def act(address: str, settings: dict[str, int]) -> None:
     async def work() -> int:
         return 1
 
-    async with Engine(address, nodes=[work], settings=msgspec.convert({**PROMPT, **settings}, Settings)) as engine:
-        await engine.register("name: flow\nnodes: [{id: a, type: work, next: b}, {id: b, type: form}]", audit=entry(0))
-        await engine.start("flow", key="k", on_conflict="return", audit=entry(1))
-        await engine.pause(ID, by="ann", key="k", audit=entry(2))
-        await engine.resume(ID, by="ann", key="k", audit=entry(3))
-        await engine.cancel(ID, by="ann", key="k", audit=entry(4))
-        await engine.rewind(ID, "a", by="ann", key="k", audit=entry(5))
+    async with open_runtime(
+        address, nodes=[work], settings=msgspec.convert({**PROMPT, **settings}, RuntimeSettings)
+    ) as engine:
+        await engine.workflows.register(
+            "name: flow\nnodes: [{id: a, type: work, next: b}, {id: b, type: form}]", audit=entry(0)
+        )
+        await engine.executions.start("flow", key="k", on_conflict="return", audit=entry(1))
+        await engine.control.pause(ID, by="ann", key="k", audit=entry(2))
+        await engine.control.resume(ID, by="ann", key="k", audit=entry(3))
+        await engine.control.cancel(ID, by="ann", key="k", audit=entry(4))
+        await engine.control.rewind(ID, "a", by="ann", key="k", audit=entry(5))
 
 
-def entry(number: int) -> AuditEntry:
+def entry(number: int) -> AuditRow:
     """Return what is to be written of an act; each time it is another entry."""
-    return AuditEntry(
-        id=uuid8(f"{ACTS[number]} {asyncio.get_running_loop().time()}"), at=1, user="ann", act=ACTS[number]
-    )
+    return AuditRow(id=uuid8(f"{ACTS[number]} {asyncio.get_running_loop().time()}"), at=1, user="ann", act=ACTS[number])
 
 
 async def main(folder: Path, options: Options) -> None:

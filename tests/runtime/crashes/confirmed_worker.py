@@ -11,14 +11,18 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import msgspec
 
-from layover import Engine
-from layover.runtime.settings import Settings
+from layover.bootstrap import open_runtime
+from layover.runtime.settings import RuntimeSettings
 from tests.runtime.crashes import workload
 from tests.runtime.crashes.worker import PROMPT, Options
+
+if TYPE_CHECKING:
+    from layover.runtime.runtime import Runtime
 
 _EXECUTIONS = 50
 _ENDS = 5
@@ -39,18 +43,18 @@ def told(folder: Path) -> dict[str, str]:
 async def main(folder: Path, options: Options) -> None:
     ends = 0
 
-    async def start(engine: Engine, number: int) -> None:
+    async def start(engine: Runtime, number: int) -> None:
         nonlocal ends
-        found = await engine.start("quick", wait="end" if number % 2 else None)
+        found = await engine.executions.start("quick", wait="end" if number % 2 else None)
         workload.write(folder / "told", f"{found.id} {found.status} {found.output}\n")
         ends += found.closed
         if ends == _ENDS:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    settings = msgspec.convert({**PROMPT, **options.settings}, Settings)
-    async with Engine(options.address, nodes=[unique], settings=settings) as engine:
-        await engine.register(FLOW)
-        await engine.plan_of("quick")  # it is known now, so the creations go together
+    settings = msgspec.convert({**PROMPT, **options.settings}, RuntimeSettings)
+    async with open_runtime(options.address, nodes=[unique], settings=settings) as engine:
+        await engine.workflows.register(FLOW)
+        await engine.workflows.plan_of("quick")  # it is known now, so the creations go together
         await asyncio.gather(*(start(engine, number) for number in range(_EXECUTIONS)))
 
 

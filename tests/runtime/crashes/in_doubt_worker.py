@@ -10,16 +10,21 @@ import asyncio
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover import NOT_HAPPENED, Engine, Happened, NodeContext
+from layover import NOT_HAPPENED, Happened, NodeContext
+from layover.bootstrap import open_runtime
+from layover.errors import AnswerRefused, WrongState
 from layover.ports.records import CLOSED
-from layover.runtime.errors import AnswerRefused, WrongState
 from layover.runtime.ids import id_from_key
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 from tests.runtime.crashes.worker import PROMPT, Options, Reaper, say
 from tests.runtime.crashes.workload import Effects
+
+if TYPE_CHECKING:
+    from layover.runtime.runtime import Runtime
 
 WORKFLOWS = {
     "probed": "[{id: a, type: pay, on_crash: probe, next: b}, {id: b, type: pay, on_crash: probe}]",
@@ -43,15 +48,15 @@ async def run(folder: Path, address: str, settings: dict[str, int]) -> dict[str,
     async def paid(context: NodeContext) -> object:
         return Happened(context.context_id) if _has(effects, context.execution_id, context.context_id) else NOT_HAPPENED
 
-    async with Engine(
+    async with open_runtime(
         address,
         nodes=[pay],
         probes={"pay": paid},
-        settings=msgspec.convert({**PROMPT, **settings}, Settings),
+        settings=msgspec.convert({**PROMPT, **settings}, RuntimeSettings),
     ) as engine:
         for name, graph in WORKFLOWS.items():
-            await engine.register(f"name: {name}\nnodes: {graph}\n")
-            await engine.start(name, key=name, on_conflict="return")
+            await engine.workflows.register(f"name: {name}\nnodes: {graph}\n")
+            await engine.executions.start(name, key=name, on_conflict="return")
         outputs = await asyncio.gather(*(_finish(engine, effects, id_of(name)) for name in WORKFLOWS))
         return dict(zip(WORKFLOWS, outputs, strict=True))
 
@@ -60,16 +65,16 @@ def _has(effects: Effects, execution_id: str, node: str) -> bool:
     return any(one[:2] == (execution_id, node) for one in effects.read())
 
 
-async def _finish(engine: Engine, effects: Effects, execution_id: str) -> object:
+async def _finish(engine: Runtime, effects: Effects, execution_id: str) -> object:
     while True:
         head = await engine.instance.listeners.until(execution_id, lambda head: head.status in (*CLOSED, "paused"))
         if head is None or head.status != "paused":
-            return await engine.result(execution_id)
-        for row in await engine.points(execution_id):
+            return await engine.executions.result(execution_id)
+        for row in await engine.points.list(execution_id):
             node = row.point.node
             said = {"happened": _has(effects, execution_id, node), "output": node}
             with suppress(AnswerRefused, WrongState):
-                await engine.answer(row.point.id, said, by="ann", key=row.point.id)
+                await engine.answers.answer(row.point.id, said, by="ann", key=row.point.id)
         await engine.instance.listeners.until(execution_id, lambda head: head.commands_done == head.commands_seq)
 
 

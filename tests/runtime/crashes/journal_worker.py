@@ -15,17 +15,18 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover import Engine
+from layover.bootstrap import open_runtime
+from layover.errors import AnswerRefused, WrongState
 from layover.nodes.context import NodeContext, SyncNodeContext  # noqa: TC001 - the registry reads the annotations
 from layover.ports.records import CLOSED
-from layover.runtime.errors import AnswerRefused, WrongState
 from layover.runtime.ids import id_from_key
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 from tests.runtime.crashes import workload
 from tests.runtime.crashes.worker import PROMPT, Options, Reaper, say
 
 if TYPE_CHECKING:
     from layover.nodes.registry import AnyFunction
+    from layover.runtime.runtime import Runtime
 
 NAMES = ("handle", "handle_in_thread")
 
@@ -60,7 +61,7 @@ def functions(effects: Effects) -> list[AnyFunction]:
         done: dict[str, object] = {"pay": await context.once("pay", effects.add, context, "pay")}
         if context.restored is None:
             await context.checkpoint({"paid": done["pay"]})
-        await context.sleep(15)
+        await context.sleep("15ms")
         size = await context.ask("size", Size, title="How large?")
         done["left"], done["right"] = await asyncio.gather(
             context.once("left", effects.add, context, "left"), context.once("right", effects.add, context, "right")
@@ -73,7 +74,7 @@ def functions(effects: Effects) -> list[AnyFunction]:
         done: dict[str, object] = {"pay": context.once("pay", effects.add, context, "pay")}
         if context.restored is None:
             context.checkpoint({"paid": done["pay"]})
-        context.sleep(15)
+        context.sleep("15ms")
         size = context.ask("size", Size, title="How large?")
         for key in ("left", "right"):
             done[key] = context.once(key, effects.add, context, key)
@@ -90,23 +91,23 @@ def id_of(name: str) -> str:
 
 async def run(folder: Path, address: str, settings: dict[str, int]) -> dict[str, object]:
     """Begin everything that was not begun before, do what people have to do, and return what each came to."""
-    set_to = msgspec.convert({**PROMPT, **settings}, Settings)
-    async with Engine(address, nodes=functions(Effects(folder)), settings=set_to) as engine:
+    set_to = msgspec.convert({**PROMPT, **settings}, RuntimeSettings)
+    async with open_runtime(address, nodes=functions(Effects(folder)), settings=set_to) as engine:
         for name in NAMES:
-            await engine.register(f"name: {name}\nnodes: [{{id: a, type: {name}}}]\n")
-            await engine.start(name, key=name, on_conflict="return")
+            await engine.workflows.register(f"name: {name}\nnodes: [{{id: a, type: {name}}}]\n")
+            await engine.executions.start(name, key=name, on_conflict="return")
         outputs = await asyncio.gather(*(_finish(engine, id_of(name)) for name in NAMES))
         return dict(zip(NAMES, outputs, strict=True))
 
 
-async def _finish(engine: Engine, execution_id: str) -> object:
+async def _finish(engine: Runtime, execution_id: str) -> object:
     while True:
         head = await engine.instance.listeners.until(execution_id, lambda head: head.status in (*CLOSED, "paused"))
         if head is None or head.status != "paused":
-            return await engine.result(execution_id)
-        for row in await engine.points(execution_id):
+            return await engine.executions.result(execution_id)
+        for row in await engine.points.list(execution_id):
             with suppress(AnswerRefused, WrongState):
-                await engine.answer(row.point.id, {"width": 3}, by="ann", key=row.point.id)
+                await engine.answers.answer(row.point.id, {"width": 3}, by="ann", key=row.point.id)
         await engine.instance.listeners.until(execution_id, lambda head: head.commands_done == head.commands_seq)
 
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import msgspec
 
-from layover import Engine, NodeContext
-from layover.runtime.settings import Settings
+from layover import NodeContext  # noqa: TC001 - the registry reads the annotation
+from layover.bootstrap import open_runtime
+from layover.runtime.settings import RuntimeSettings
 from tests.runtime.crashes.worker import PROMPT, Options, say
 from tests.runtime.crashes.workload import Effects
 
@@ -39,16 +40,16 @@ async def main(folder: Path, options: Options) -> None:
         await laid_aside.wait()
         return "well"
 
-    settings = msgspec.convert({**PROMPT, **options.settings}, Settings)
-    async with Engine(options.address, nodes=[poison, innocent], settings=settings) as engine:
+    settings = msgspec.convert({**PROMPT, **options.settings}, RuntimeSettings)
+    async with open_runtime(options.address, nodes=[poison, innocent], settings=settings) as engine:
         for name in WORKFLOWS:
-            await engine.register(f"name: {name}\nnodes: [{{id: {name}, type: {name}}}]\n")
-        others = [await engine.start("innocent", key=str(n), on_conflict="return") for n in range(INNOCENTS)]
-        poisoned = await engine.start("poison", key="poison", on_conflict="return")
+            await engine.workflows.register(f"name: {name}\nnodes: [{{id: {name}, type: {name}}}]\n")
+        others = [await engine.executions.start("innocent", key=str(n), on_conflict="return") for n in range(INNOCENTS)]
+        poisoned = await engine.executions.start("poison", key="poison", on_conflict="return")
         await engine.instance.listeners.until(poisoned.id, lambda head: head.status not in ("running", "pausing"))
         laid_aside.set()
-        outputs = await asyncio.gather(*(engine.result(one.id) for one in others))
-        found = await engine.get(poisoned.id)
+        outputs = await asyncio.gather(*(engine.executions.result(one.id) for one in others))
+        found = await engine.queries.get(poisoned.id)
         say(f"done {msgspec.json.encode([found.status, found.paused_reason, outputs]).decode()}")
 
 

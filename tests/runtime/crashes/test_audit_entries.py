@@ -31,7 +31,7 @@ FEW = [
 ]
 
 # What each act leaves in the log of its execution, or in its queue.
-EVENTS: dict[str, type[ev.Event]] = {
+EVENTS: dict[str, type[ev.DomainEvent]] = {
     "execution.start": ev.ExecutionCreated,
     "execution.rewind": ev.ExecutionReopened,
 }
@@ -58,10 +58,12 @@ async def _are_both_there(world: World) -> Counter[str]:
     async with world.reading() as store:
         if store is None:
             return Counter()
-        written = Counter(one.act for one in await store.audit(AuditFilter()))
-        done = Counter({"workflow.save": len(await store.versions("flow"))})
+        written = Counter(one.act for one in await store.audit.list_entries(AuditFilter()))
+        done = Counter({"workflow.save": len(await store.definitions.list_versions("flow"))})
         commands = [
-            command.kind for head in await world.heads() for command in await store.commands(head.execution_id, 0)
+            command.kind
+            for head in await world.heads()
+            for command in await store.commands.list_after(head.execution_id, 0)
         ]
     done.update(what for what, kind in COMMANDS.items() for one in commands if one == kind)
     happened = [event for _, event in await world.events()]

@@ -24,10 +24,13 @@ TIMES: dict[CommitPoint, tuple[int, ...]] = {
     CommitPoint.LEASES_RENEWED: (1, 2),
     CommitPoint.LEASES_RELEASED: (1, 2),
 }
-MOMENTS = [(point, n) for point in CommitPoint for n in TIMES.get(point, (1, 4))]
+# The workload has no triggers: test_triggers.py kills a process at these moments, on both databases.
+OF_TRIGGERS = {CommitPoint.CURSOR_ADVANCED, CommitPoint.INPUT_KEPT, CommitPoint.INPUT_STARTED}
+POINTS = [point for point in CommitPoint if point not in OF_TRIGGERS]
+MOMENTS = [(point, n) for point in POINTS for n in TIMES.get(point, (1, 4))]
 CASES = everywhere(
     MOMENTS,
-    few=[(point, TIMES.get(point, (1, 4))[-1]) for point in CommitPoint],
+    few=[(point, TIMES.get(point, (1, 4))[-1]) for point in POINTS],
     near=[(CommitPoint.ROWS_WRITTEN, 3), (CommitPoint.CALL_RETURNED, 3)],
 )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 
 from .confirmed_worker import told, unique
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from .world import World
 
 
-async def test_every_output_that_was_told_is_the_durable_one(world: World) -> None:
+async def test_every_returned_output_is_the_durable_one(world: World) -> None:
     world.run("confirmed_worker").is_killed()
     await world.is_sound()
     outputs = told(world.folder)
     assert outputs
-    async with Engine(world.address, nodes=[unique]) as engine:
-        assert {id_: await engine.result(id_) for id_ in outputs} == outputs
+    async with open_runtime(world.address, nodes=[unique]) as engine:
+        assert {id_: await engine.executions.result(id_) for id_ in outputs} == outputs

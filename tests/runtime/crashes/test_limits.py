@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 import pytest
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 from layover.ports.commit_points import CommitPoint
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 
 from . import workload
 from .worker import PROMPT, run
@@ -76,10 +76,12 @@ async def _finish(world: World, copies: int) -> None:
     """Have all of them come to their ends, side by side: one may hold the slot that another waits for."""
     wanted = [(name, copy) for copy in range(copies) for name in LIMITED]
     nodes = workload.functions(world.effects)
-    async with Engine(world.address, nodes=nodes, settings=msgspec.convert({**PROMPT, **SETTINGS}, Settings)) as engine:
+    async with open_runtime(
+        world.address, nodes=nodes, settings=msgspec.convert({**PROMPT, **SETTINGS}, RuntimeSettings)
+    ) as engine:
         await workload.register(engine)
         async with asyncio.timeout(_LONGEST):
             assert await run(engine, wanted, world.folder) == [workload.OUTPUTS[name] for name, _ in wanted]
             for name, copy in wanted:  # what the dead have left unsaid is said by others, after a while
-                while await engine.instance.store.outgoing(workload.id_of(name, copy)):  # noqa: ASYNC110
+                while await engine.instance.store.outbox.list_undelivered(workload.id_of(name, copy)):  # noqa: ASYNC110
                     await asyncio.sleep(0)

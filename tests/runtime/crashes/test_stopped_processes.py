@@ -32,7 +32,7 @@ CASES += [pytest.param(POSTGRES, CommitPoint.ROWS_WRITTEN, n, id=f"{POSTGRES}-ro
 
 
 @pytest.mark.parametrize(("world", "point", "n"), CASES, indirect=["world"])
-async def test_who_stood_still_for_too_long_does_no_harm(world: World, point: CommitPoint, n: int) -> None:
+async def test_an_instance_that_stood_still_too_long_writes_nothing(world: World, point: CommitPoint, n: int) -> None:
     stopped = world.run(stop_at=(point, n), only=("chain",), settings={"lease_ttl": 300})
     stopped.is_stopped()
     await world.is_sound()
@@ -70,7 +70,7 @@ async def test_threads_that_stood_still_for_too_long_make_no_call(world: World, 
     await world.did_nothing_twice(before, effects)
 
 
-async def test_a_call_that_was_out_meanwhile_is_not_heard_any_more(world: World) -> None:
+async def test_the_result_of_a_call_that_was_out_meanwhile_is_ignored(world: World) -> None:
     stopped = world.run(only=("patient",), settings={"lease_ttl": 600}, stop_at=(CommitPoint.LEASES_RENEWED, 1))
     stopped.is_stopped()
     await world.finish(only=("patient",))
@@ -82,14 +82,14 @@ async def test_a_call_that_was_out_meanwhile_is_not_heard_any_more(world: World)
     assert [attempt for _, node, attempt in world.effects.read() if node == "a"] == [1, 2]
 
 
-async def test_who_lost_its_lease_writes_nothing_even_if_nobody_else_has_written(world: World) -> None:
+async def test_an_instance_without_its_lease_writes_nothing_even_if_no_other_has_written(world: World) -> None:
     stopped = world.run(stop_at=(CommitPoint.APPEND_DECIDED, 2), only=("chain",), settings={"lease_ttl": 600})
     stopped.is_stopped()
     await world.leases_run_out()
     store = world.store()
     await store.open("other")
     now = await store.now()
-    claims = await store.claim(Claim(instance="other", now=now, lease_until=now))
+    claims = await store.claims.claim(Claim(instance="other", now=now, lease_until=now))
     await store.close()
     assert len(claims.claimed) == 1
 
@@ -106,7 +106,7 @@ STOPPED_AT = [("patient", CommitPoint.LEASES_RENEWED, 1), ("parallel", CommitPoi
 
 
 @pytest.mark.parametrize(("only", "point", "n"), STOPPED_AT)
-async def test_who_stood_still_for_too_long_goes_on_if_nobody_took_over(
+async def test_an_instance_that_stood_still_too_long_goes_on_if_no_other_took_over(
     world: World, only: str, point: CommitPoint, n: int
 ) -> None:
     stopped = world.run(stop_at=(point, n), only=(only,), settings={"lease_ttl": 600})

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 from layover.ports.commit_points import CommitPoint, watch
 
 from . import workload
 from .world import everywhere
 
 if TYPE_CHECKING:
+    from layover.runtime.runtime import Runtime
+
     from .world import World
 
 CASES = everywhere([(n, grace) for n in (1, 9, 40) for grace in (0, 10)], [(9, 0), (40, 10)])
@@ -30,7 +32,7 @@ async def test_an_engine_may_be_stopped_at_any_moment(world: World, n: int, grac
         if left == 0:
             loop.call_soon_threadsafe(reached.set)
 
-    engine = Engine(world.address, nodes=workload.functions(world.effects))
+    engine = open_runtime(world.address, nodes=workload.functions(world.effects))
     async with engine:
         await workload.register(engine)
         watch(count)
@@ -48,7 +50,7 @@ async def test_an_engine_may_be_stopped_at_any_moment(world: World, n: int, grac
     await world.did_nothing_twice(before, effects)
 
 
-async def _drive(engine: Engine, world: World) -> None:
+async def _drive(engine: Runtime, world: World) -> None:
     for name in workload.ALWAYS:
         await workload.begin(engine, name, world.folder)
     await asyncio.gather(*(workload.finish(engine, name, world.folder) for name in workload.ALWAYS))

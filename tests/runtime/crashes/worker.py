@@ -14,13 +14,17 @@ import os
 import signal
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 from layover.ports.commit_points import CommitPoint, watch
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 from tests.runtime.crashes import workload
+
+if TYPE_CHECKING:
+    from layover.runtime.runtime import Runtime
 
 PROMPT = {"poll": 50, "command_poll": 20, "outbox_poll": 50, "snapshot_every": 4, "snapshot_at_rest": 3}
 
@@ -74,14 +78,14 @@ async def main(folder: Path, options: Options) -> None:
     reaper = Reaper(folder, options)
     reaper.watch_from(asyncio.get_running_loop())
     nodes = workload.functions(workload.Effects(folder), reaper.event)
-    settings = msgspec.convert({**PROMPT, **options.settings}, Settings)
+    settings = msgspec.convert({**PROMPT, **options.settings}, RuntimeSettings)
     for copy in range(options.stops):
-        async with Engine(options.address, nodes=nodes, settings=settings) as engine:
+        async with open_runtime(options.address, nodes=nodes, settings=settings) as engine:
             await workload.register(engine)
             await workload.begin(engine, "endless", folder, copy)
             say("stopping")
             await engine.stop(options.grace)
-    async with Engine(options.address, nodes=nodes, settings=settings) as engine:
+    async with open_runtime(options.address, nodes=nodes, settings=settings) as engine:
         await workload.register(engine)
         say("working")
         copies = range(options.first_copy, options.first_copy + options.copies)
@@ -96,7 +100,7 @@ async def main(folder: Path, options: Options) -> None:
     say(f"done {msgspec.json.encode(found).decode()}")
 
 
-async def run(engine: Engine, wanted: list[tuple[str, int]], folder: Path) -> list[object]:
+async def run(engine: Runtime, wanted: list[tuple[str, int]], folder: Path) -> list[object]:
     for name, copy in wanted:
         await workload.begin(engine, name, folder, copy)
     return await asyncio.gather(*(workload.finish(engine, name, folder, copy) for name, copy in wanted))

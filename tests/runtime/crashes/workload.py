@@ -13,18 +13,18 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from layover.core.ids import child_id
+from layover.errors import AnswerRefused, CallbackRefused, ExecutionCancelled, WrongState
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
 from layover.ports.records import CLOSED
-from layover.runtime.errors import AnswerRefused, CallbackRefused, ExecutionCancelled, WrongState
 from layover.runtime.ids import id_from_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from layover import Engine
     from layover.nodes.registry import AnyFunction
     from layover.ports.records import Head
+    from layover.runtime.runtime import Runtime
 
 SIZE = "{type: object, required: [size]}"
 WORKFLOWS = {
@@ -211,10 +211,10 @@ def functions(effects: Effects, until: Callable[[], asyncio.Event] = asyncio.Eve
     return [work, threaded, third_time, fails_once, hangs_once, waits, asks]
 
 
-async def register(engine: Engine) -> None:
+async def register(engine: Runtime) -> None:
     """Make the workflows known."""
     for name, graph in WORKFLOWS.items():
-        await engine.register(f"name: {name}\nnodes: {graph}\n")
+        await engine.workflows.register(f"name: {name}\nnodes: {graph}\n")
 
 
 def id_of(name: str, copy: int = 0) -> str:
@@ -222,18 +222,18 @@ def id_of(name: str, copy: int = 0) -> str:
     return id_from_key(name, f"{name}-{copy}")
 
 
-async def begin(engine: Engine, name: str, folder: Path, copy: int = 0) -> str:
+async def begin(engine: Runtime, name: str, folder: Path, copy: int = 0) -> str:
     """Start an execution, unless it was before; keep that it was acknowledged."""
     if name == "looking_back":
         id_ = id_of(name, copy)
         for signal in ("sent", "seen"):
-            await engine.deliver(signal, id_, id=f"{signal}-{id_}")
-    begun = await engine.start(name, key=f"{name}-{copy}", on_conflict="return")
+            await engine.signals.deliver(signal, id_, id=f"{signal}-{id_}")
+    begun = await engine.executions.start(name, key=f"{name}-{copy}", on_conflict="return")
     write(acks_in(folder), f"{begun.id} {name}\n")
     return begun.id
 
 
-async def finish(engine: Engine, name: str, folder: Path, copy: int = 0) -> object:
+async def finish(engine: Runtime, name: str, folder: Path, copy: int = 0) -> object:
     """Do what people and operators have to do for an execution until it ends; return its output."""
     id_ = id_of(name, copy)
     if name == "held":
@@ -248,22 +248,24 @@ async def finish(engine: Engine, name: str, folder: Path, copy: int = 0) -> obje
             return await _result(engine, id_)
         if head.status == "failed":
             with suppress(WrongState):  # another process does the same
-                await engine.retry(id_, by="ann")
+                await engine.control.retry(id_, by="ann")
         elif name.endswith("unwanted"):
             with suppress(WrongState):
-                await engine.cancel(id_, by="ann")
+                await engine.control.cancel(id_, by="ann")
         else:
             await _answer(engine, id_)
 
 
-async def _look_after(engine: Engine, name: str, parent: str) -> None:
+async def _look_after(engine: Runtime, name: str, parent: str) -> None:
     """Do what is to be done about a child, and what its parent is to be told meanwhile."""
-    inner = child_id(parent, "a", 1, (await engine.get(parent)).created_at)  # its own id was chosen
-    while await engine.instance.store.get(inner) is None:
+    inner = child_id(
+        parent, "a", 1, (await engine.queries.get(parent)).created_at.milliseconds
+    )  # its own id was chosen
+    while await engine.instance.store.queries.find_execution(inner) is None:
         pass  # its start is on its way
     if name == "unwanted_family":
         with suppress(WrongState):  # it was cancelled before
-            await engine.cancel(parent, by="ann")
+            await engine.control.cancel(parent, by="ann")
         await engine.instance.listeners.until(inner, lambda head: head.status == "cancelled")
         return
     if name == "held_family":
@@ -275,45 +277,45 @@ async def _look_after(engine: Engine, name: str, parent: str) -> None:
         await _answer(engine, inner)
 
 
-async def _hold_family(engine: Engine, parent: str) -> None:
+async def _hold_family(engine: Runtime, parent: str) -> None:
     """Hold a parent with its child twice and let them go, unless that was done before."""
-    for _ in range((await engine.get(parent)).resume_count, 2):
+    for _ in range((await engine.queries.get(parent)).resume_count, 2):
         with suppress(WrongState):  # another process does the same
-            await engine.pause(parent, "lunch", by="ann")
+            await engine.control.pause(parent, "lunch", by="ann")
             await engine.instance.listeners.until(parent, lambda head: head.status in (*CLOSED, "paused"))
-            await engine.resume(parent, by="ann")
+            await engine.control.resume(parent, by="ann")
 
 
-async def _result(engine: Engine, execution_id: str) -> object:
+async def _result(engine: Runtime, execution_id: str) -> object:
     try:
-        return await engine.result(execution_id)
+        return await engine.executions.result(execution_id)
     except ExecutionCancelled:
         return "cancelled"
 
 
-async def _answer(engine: Engine, execution_id: str) -> None:
+async def _answer(engine: Runtime, execution_id: str) -> None:
     """Answer what is asked, and wait until that is heard; if an operator's hold is in the way, let go."""
     with suppress(AnswerRefused, WrongState):  # another process does the same
-        for row in await engine.points(execution_id):
+        for row in await engine.points.list(execution_id):
             approved = True if row.point.kind == "approval" else None
-            await engine.answer(row.point.id, {"size": 1}, by="ann", approved=approved, key=row.point.id)
-        if (await engine.get(execution_id)).paused_reason:
-            await engine.resume(execution_id, by="ann")
+            await engine.answers.answer(row.point.id, {"size": 1}, by="ann", approved=approved, key=row.point.id)
+        if (await engine.queries.get(execution_id)).paused_reason:
+            await engine.control.resume(execution_id, by="ann")
     await engine.instance.listeners.until(execution_id, lambda head: head.commands_done == head.commands_seq)
 
 
-async def _hold(engine: Engine, execution_id: str) -> None:
+async def _hold(engine: Runtime, execution_id: str) -> None:
     """Hold an execution twice and let it go, unless that was done before."""
     await engine.instance.listeners.until(execution_id, lambda head: head.status in (*CLOSED, "paused"))
-    found = await engine.get(execution_id)
+    found = await engine.queries.get(execution_id)
     for _ in range(found.resume_count, 2):
         with suppress(WrongState):  # another process does the same
             if not found.paused_reason:
-                await engine.pause(execution_id, "lunch", by="ann")
-            found = await engine.resume(execution_id, by="ann")
+                await engine.control.pause(execution_id, "lunch", by="ann")
+            found = await engine.control.resume(execution_id, by="ann")
 
 
-async def _tell_from_outside(engine: Engine, execution_id: str, folder: Path) -> None:
+async def _tell_from_outside(engine: Runtime, execution_id: str, folder: Path) -> None:
     """Bring what an execution waits for, signals and replies, until it has come to its end."""
     listeners = engine.instance.listeners
     while True:
@@ -321,9 +323,9 @@ async def _tell_from_outside(engine: Engine, execution_id: str, folder: Path) ->
         if head is None or head.status in CLOSED:
             return
         seen = head.last_seq
-        for row in await engine.points(execution_id):
+        for row in await engine.points.list(execution_id):
             if row.point.details.get("signal") == "paid":
-                await engine.deliver("paid", execution_id, id=row.point.id)
+                await engine.signals.deliver("paid", execution_id, id=row.point.id)
             elif row.point.kind == "callback":
                 await _reply(engine, execution_id, folder)
         await listeners.until(execution_id, partial(_has_moved, seen))
@@ -333,10 +335,10 @@ def _has_moved(seen: int, head: Head) -> bool:
     return head.last_seq > seen or head.status in CLOSED
 
 
-async def _reply(engine: Engine, execution_id: str, folder: Path) -> None:
+async def _reply(engine: Runtime, execution_id: str, folder: Path) -> None:
     """Reply by every token that was ever told: one of them counts."""
     for line in await asyncio.to_thread(lambda: tokens_in(folder).read_text().splitlines()):
         asked, token = line.split()
         if asked == execution_id:
             with suppress(CallbackRefused):
-                await engine.call_back(token, "told")
+                await engine.callbacks.reply(token, "told")

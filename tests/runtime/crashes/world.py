@@ -14,14 +14,13 @@ import apsw
 import msgspec
 import pytest
 
-from layover import Engine
-from layover.bootstrap import file_of, inspectable_store, open_store
+from layover.bootstrap import file_of, inspectable_store, open_runtime, open_store
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import ExecutionFilter
+from layover.ports.view_records import ExecutionFilter
 from layover.runtime.maintenance.verify import violations
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 from tests.conftest import FACTOR
 from tests.runtime.tables import Tables
 
@@ -218,7 +217,7 @@ class World:
         """Return the heads of all executions."""
         async with self.reading() as store:
             assert store is not None
-            return [row.head for row in await store.page(ExecutionFilter(limit=10_000))]
+            return [row.head for row in await store.queries.list_executions(ExecutionFilter(limit=10_000))]
 
     async def leases_run_out(self) -> None:
         """Wait until the lease of every execution that somebody drives has run out, by the time of the database."""
@@ -234,7 +233,7 @@ class World:
 
     async def _has_what_was_acknowledged(self, store: Inspectable) -> None:
         for id_ in self.acknowledged():
-            assert await store.get(id_) is not None, f"{id_} was acknowledged, and is gone"
+            assert await store.queries.find_execution(id_) is not None, f"{id_} was acknowledged, and is gone"
 
     def acknowledged(self) -> dict[str, str]:
         """Return the executions that somebody was told of, with their workflows."""
@@ -256,11 +255,11 @@ class World:
     ) -> None:
         """Open an engine on what is left, and have everything come to its end as it should."""
         nodes = workload.functions(self.effects, _set)
-        chosen = Settings(poll=50, command_poll=20, snapshot_every=4, snapshot_at_rest=3)
+        chosen = RuntimeSettings(poll=50, command_poll=20, snapshot_every=4, snapshot_at_rest=3)
         chosen = msgspec.structs.replace(chosen, **(settings or {}))
         wanted = [(name, copy) for copy in range(copies) for name in only]
         wanted += [("endless", copy) for copy in range(stops)]
-        async with Engine(self.address, nodes=nodes, settings=chosen) as engine:
+        async with open_runtime(self.address, nodes=nodes, settings=chosen) as engine:
             await workload.register(engine)
             for name, copy in wanted:
                 await workload.begin(engine, name, self.folder, copy)
@@ -283,10 +282,10 @@ class World:
         """Return what happened to every execution, each with its id."""
         found: list[tuple[str, ev.AnyEvent]] = []
         async with self.reading() as store:
-            rows = [] if store is None else await store.page(ExecutionFilter(limit=10_000))
+            rows = [] if store is None else await store.queries.list_executions(ExecutionFilter(limit=10_000))
             for id_ in [row.head.execution_id for row in rows]:
                 assert store is not None
-                for entry in await store.history(id_, 0, 10_000):
+                for entry in await store.queries.read_history(id_, 0, 10_000):
                     found += ((id_, event) for event in decode_events(entry.events))
         return found
 

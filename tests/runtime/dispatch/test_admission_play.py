@@ -13,17 +13,17 @@ import pytest
 
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
+from layover.errors import LimitReached, WrongState
 from layover.nodes.context import NodeContext  # noqa: TC001 - a registry reads the annotations of functions
 from layover.ports.records import CLOSED
-from layover.runtime.errors import LimitReached, WrongState
 from layover.runtime.maintenance.verify import violations
-from layover.runtime.operations.executions import Options
+from layover.runtime.operations.start_options import Options
 from tests.conftest import FACTOR
 from tests.runtime.harness import Refused, address_in, call, engine_at, flow
 from tests.runtime.tables import Tables
 
 if TYPE_CHECKING:
-    from layover.runtime.engine import Engine as EngineOn
+    from layover.runtime.runtime import Runtime
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -76,7 +76,7 @@ async def test_no_more_run_at_once_than_may(tmp_path: Path, seed: int, on_confli
     work = Watched(Tables(address_in(tmp_path)))
     concurrency = {"key": "${input}", "limit": limit, "on_conflict": on_conflict}
     async with engine_at(tmp_path, work) as one, engine_at(tmp_path, work) as two:
-        await one.register(flow(call("a"), settings={"concurrency": concurrency}))
+        await one.workflows.register(flow(call("a"), settings={"concurrency": concurrency}))
         begun: list[str] = []
         for _ in range(STEPS):
             await _play(chance, chance.choice((one, two)), work, begun)
@@ -85,30 +85,30 @@ async def test_no_more_run_at_once_than_may(tmp_path: Path, seed: int, on_confli
             await _bring_to_its_end(one, work, id_)
         assert 1 <= work.most <= limit
         for id_ in begun:
-            while await one.instance.store.outgoing(id_):  # noqa: ASYNC110 - nobody tells
+            while await one.instance.store.outbox.list_undelivered(id_):  # noqa: ASYNC110 - nobody tells
                 await asyncio.sleep(0)
-            assert await one.instance.store.admission(id_) is None
+            assert await one.instance.store.limits.find_admission(id_) is None
         assert await violations(one.instance.store) == []
 
 
-async def _play(chance: random.Random, engine: EngineOn, work: Watched, begun: list[str]) -> None:
+async def _play(chance: random.Random, engine: Runtime, work: Watched, begun: list[str]) -> None:
     """Make one move, if it can be made."""
     move = chance.choice(("start", "start", "start", "end", "end", "fail", "cancel", "pause", "resume"))
     with suppress(WrongState, LimitReached):
         if move == "start":
             options = Options(priority=chance.randint(-2, 2))
-            begun.append((await engine.start("flow", chance.choice(KEYS), options=options)).id)
+            begun.append((await engine.executions.start("flow", chance.choice(KEYS), options=options)).id)
         elif move in ("end", "fail") and work.out:
             work.let_go(chance.choice(sorted(work.out)), badly=move == "fail")
         elif begun and move in ("cancel", "pause", "resume"):
-            await getattr(engine, move)(chance.choice(begun))
+            await getattr(engine.control, move)(chance.choice(begun))
 
 
-async def _bring_to_its_end(engine: EngineOn, work: Watched, execution_id: str) -> None:
+async def _bring_to_its_end(engine: Runtime, work: Watched, execution_id: str) -> None:
     """Let everything go that runs or is held, until an execution is closed: any of them may be in its way."""
-    while (await engine.get(execution_id)).status not in CLOSED:
+    while (await engine.queries.get(execution_id)).status not in CLOSED:
         for running in list(work.out):
             work.let_go(running)
-        for row in await engine.list(status=["paused"]):
+        for row in await engine.lists.list(status=["paused"]):
             with suppress(WrongState):
-                await engine.resume(row.head.execution_id)
+                await engine.control.resume(row.head.execution_id)

@@ -41,19 +41,19 @@ class Stalling(Between):
             self.done.set()
             await self.go.wait()
 
-    async def answer(self, *given: Any) -> Reserved | Refused:
-        return await self._replied("answer", self.store.answer(*given))  # type: ignore[no-any-return]
+    async def answers_reserve(self, *given: Any) -> Reserved | Refused:
+        return await self._replied("answer", self.store.answers.reserve(*given))  # type: ignore[no-any-return]
 
-    async def claim(self, claim: Claim) -> Claims:
+    async def claims_claim(self, claim: Claim) -> Claims:
         named = "claim" if claim.execution_id is not None else "look"
-        return await self._replied(named, self.store.claim(claim))  # type: ignore[no-any-return]
+        return await self._replied(named, self.store.claims.claim(claim))  # type: ignore[no-any-return]
 
-    async def load(self, ids: Any) -> Any:
-        return await self._replied("load", self.store.load(ids))
+    async def queries_load(self, ids: Any) -> Any:
+        return await self._replied("load", self.store.queries.load(ids))
 
-    async def commit(self, appends: Any) -> Any:
+    async def appends_commit(self, appends: Any) -> Any:
         await self._stall("commit")  # nothing is written yet
-        return await self.store.commit(appends)
+        return await self.store.appends.commit(appends)
 
     async def cancels(self, work: Coroutine[Any, Any, Any], at: str) -> None:
         """Cancel who waits for something while a call stalls."""
@@ -69,21 +69,21 @@ class Stalling(Between):
 async def test_an_answer_whose_caller_was_cancelled_is_acted_upon(tmp_path: Path, at: str) -> None:
     store = Stalling(tmp_path)
     async with engine_on(store, lease_ttl=YEAR, cache_bytes=0) as engine:
-        await engine.register(flow(form(), end("${nodes.ask.n}")))
-        started = await engine.start("flow", wait="rest")
-        (row,) = await engine.points(started.id)
-        await store.cancels(engine.answer(row.point.id, {"n": 1}, by="ann"), at)
+        await engine.workflows.register(flow(form(), end("${nodes.ask.n}")))
+        started = await engine.executions.start("flow", wait="rest")
+        (row,) = await engine.points.list(started.id)
+        await store.cancels(engine.answers.answer(row.point.id, {"n": 1}, by="ann"), at)
         store.go.set()
-        assert await engine.result(started.id) == 1
+        assert await engine.executions.result(started.id) == 1
 
 
 async def test_a_retry_whose_caller_was_cancelled_is_acted_upon(tmp_path: Path) -> None:
     store, work = Stalling(tmp_path), Scripted(Refused("no"), "well")
     async with engine_on(store, work, lease_ttl=YEAR) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow", wait="end")
         assert started.status == "failed"
-        await store.cancels(engine.retry(started.id), "claim")
+        await store.cancels(engine.control.retry(started.id), "claim")
         store.go.set()
         await until(engine, started.id, lambda head: head.status == "completed")
 
@@ -91,24 +91,24 @@ async def test_a_retry_whose_caller_was_cancelled_is_acted_upon(tmp_path: Path) 
 async def test_an_engine_that_stops_gives_back_what_a_cancelled_caller_had_claimed(tmp_path: Path) -> None:
     store = Stalling(tmp_path)
     async with engine_on(store, lease_ttl=YEAR) as engine:
-        await engine.register(flow(form(), end("${nodes.ask.n}")))
-        started = await engine.start("flow", wait="rest")
-        (row,) = await engine.points(started.id)
-        await store.cancels(engine.answer(row.point.id, {"n": 1}, by="ann"), "answer")
+        await engine.workflows.register(flow(form(), end("${nodes.ask.n}")))
+        started = await engine.executions.start("flow", wait="rest")
+        (row,) = await engine.points.list(started.id)
+        await store.cancels(engine.answers.answer(row.point.id, {"n": 1}, by="ann"), "answer")
         store.go.set()
     async with engine_on(Between(tmp_path), lease_ttl=YEAR) as engine:
-        assert await engine.result(started.id) == 1
+        assert await engine.executions.result(started.id) == 1
 
 
 async def test_a_start_whose_caller_was_cancelled_is_waited_for_by_others_under_its_key(tmp_path: Path) -> None:
     store, work = Stalling(tmp_path), Scripted("well")
     async with engine_on(store, work) as engine:
-        await engine.register(flow(call("a")))
-        await engine.plan_of("flow")
+        await engine.workflows.register(flow(call("a")))
+        await engine.workflows.plan_of("flow")
         store.stalls = "commit"
-        first = asyncio.ensure_future(engine.start("flow", key="k"))
+        first = asyncio.ensure_future(engine.executions.start("flow", key="k"))
         await store.done.wait()
-        second = asyncio.ensure_future(engine.start("flow", key="k", on_conflict="return", wait="end"))
+        second = asyncio.ensure_future(engine.executions.start("flow", key="k", on_conflict="return", wait="end"))
         await asyncio.sleep(0)
         first.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -122,12 +122,12 @@ async def test_a_start_whose_caller_was_cancelled_is_waited_for_by_others_under_
 async def test_a_held_start_whose_caller_was_cancelled_goes_on_with_its_workflow(tmp_path: Path) -> None:
     store, work = Stalling(tmp_path), Scripted("well")
     async with engine_on(store, work) as engine:
-        await engine.register(flow(call("a")))
-        await engine.pause_workflow("flow")
-        await engine.plan_of("flow")
-        await store.cancels(engine.start("flow", id=OWN), "commit")
-        await engine.resume_workflow("flow")  # which finds nothing to resume: the execution does not exist yet
+        await engine.workflows.register(flow(call("a")))
+        await engine.workflow_status.pause("flow")
+        await engine.workflows.plan_of("flow")
+        await store.cancels(engine.executions.start("flow", id=OWN), "commit")
+        await engine.workflow_status.resume("flow")  # which finds nothing to resume: the execution does not exist yet
         store.go.set()
-        while await store.get(OWN) is None:
+        while await store.queries.find_execution(OWN) is None:
             pass  # its creation is on its way
-        assert await engine.result(OWN) == "well"
+        assert await engine.executions.result(OWN) == "well"

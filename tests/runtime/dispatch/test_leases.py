@@ -15,9 +15,10 @@ from layover.core.engine.codec import encode_events
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.events import NodeCompleted
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
-from layover.ports.records import Append, Claim, Enqueue, Lease, Outcome
+from layover.ports.errors import StoreUnavailable
+from layover.ports.records import Append, Claim, Enqueue, LeaseRow, Outcome
 from layover.ports.store import Store  # noqa: TC001 - read by pytest
-from layover.runtime.engine import Engine  # noqa: TC001 - read by pytest
+from layover.runtime.runtime import Runtime  # noqa: TC001 - read by pytest
 from tests.runtime.harness import (
     Between,
     HandWound,
@@ -32,6 +33,7 @@ from tests.runtime.harness import (
     fan_out,
     flow,
     look,
+    store_in,
     until,
 )
 from tests.runtime.tables import Tables
@@ -44,25 +46,29 @@ LEASE = 1_200  # short enough to outlast, and long enough for a server that is b
 NEVER = {"poll": FAR, "command_poll": FAR, "lease_ttl": 30_000}  # nothing but the test moves what it looks at
 
 
-class Mute:
-    """In place of a store: one that can be told not to answer renewals."""
+class Mute(Between):
+    """In place of a store: one that can be told not to answer renewals, or what time it is."""
 
     def __init__(self, store: Store) -> None:
         self.store = store
         self.mute = False
+        self.times = 0  # requests for the time that are not answered
         self._asked: asyncio.Queue[None] = asyncio.Queue()
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.store, name)
-
-    def renewals(self) -> None:
+    def claims_renewals(self) -> None:
         """Have only the event loop renew."""
 
-    async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+    async def claims_renew(self, instance: str, leases: Sequence[LeaseRow], until: int) -> list[str]:
         if self.mute:
             self._asked.put_nowait(None)
             await asyncio.Event().wait()
-        return await self.store.renew(instance, leases, until)
+        return await self.store.claims.renew(instance, leases, until)
+
+    async def now(self) -> int:
+        if self.times:
+            self.times -= 1
+            await asyncio.Event().wait()
+        return await self.store.now()
 
     async def unanswered(self, count: int) -> None:
         """Wait until it was asked so many times in vain."""
@@ -70,23 +76,23 @@ class Mute:
             await self._asked.get()
 
 
-async def steal(engine: Engine, execution_id: str, lease_until: int = 10**15) -> Lease:
+async def steal(engine: Runtime, execution_id: str, lease_until: int = 10**15) -> LeaseRow:
     """Take an execution away from an engine, as if its lease had run out long ago."""
-    row = await engine.instance.store.get(execution_id)
+    row = await engine.instance.store.queries.find_execution(execution_id)
     assert row is not None
     assert row.head.wake_at is not None
     later = row.head.wake_at + 1
     wish = Claim(instance="thief", now=later, lease_until=lease_until, execution_id=execution_id)
-    (claimed,) = (await engine.instance.store.claim(wish)).claimed
+    (claimed,) = (await engine.instance.store.claims.claim(wish)).claimed
     assert claimed.taken_over
-    return Lease(execution_id=execution_id, epoch=claimed.head.epoch)
+    return LeaseRow(execution_id=execution_id, epoch=claimed.head.epoch)
 
 
-async def settle(*engines: Engine) -> None:
+async def settle(*engines: Runtime) -> None:
     """Have engines look what is due; from then on they do so only when they are told to."""
     for engine in engines:
-        await engine.register(flow(delay(duration="1ms"), name="nap"))
-        await engine.start("nap", wait="end")
+        await engine.workflows.register(flow(delay(duration="1ms"), name="nap"))
+        await engine.executions.start("nap", wait="end")
         engine.instance.driver.freed.clear()
 
 
@@ -94,30 +100,30 @@ async def test_what_a_fenced_engine_reports_is_not_heard(tmp_path: Path) -> None
     work = Held()
     async with engine_at(tmp_path, work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(FLOW)
-        started = await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
         running = await work.begun()
-        before = await engine.history(started.id)
+        before = await engine.queries.history(started.id)
         lease = await steal(engine, started.id)
         running.returns("of no use")
         await engine.instance.driver.freed.wait()
         assert started.id not in engine.instance.driver.active
-        assert await engine.history(started.id) == before
-        await engine.instance.store.release("thief", [lease], 0)
+        assert await engine.queries.history(started.id) == before
+        await engine.instance.store.claims.release("thief", [lease], 0)
         look(engine)
         again = await work.begun()
         assert (again.context.context_id, again.context.attempt) == ("a", 2)
         again.returns("counts")
         (await work.begun()).returns("too")
-        assert await engine.result(started.id) == ["counts", "too"]
+        assert await engine.executions.result(started.id) == ["counts", "too"]
 
 
 async def test_a_renewal_tells_what_was_lost_and_its_call_is_stopped(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(FLOW)
-        kept, lost = await engine.start("flow"), await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        kept, lost = await engine.executions.start("flow"), await engine.executions.start("flow")
         calls = {one.context.execution_id: one for one in await work.all_begun(2)}
         await steal(engine, lost.id)
         await engine.instance.lease_renewer.renew_once()
@@ -130,8 +136,8 @@ async def test_renewal_moves_the_lease_on(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(FLOW)
-        started = await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
         await work.begun()
         before = await until(engine, started.id, lambda head: head.owner is not None)
         clock.now += 20_000
@@ -150,8 +156,8 @@ async def test_another_engine_takes_over_what_has_run_out_and_the_first_is_fence
         engine_on(clock.store(tmp_path), second, **NEVER) as two,
     ):
         await settle(one, two)
-        await one.register(FLOW)
-        started = await one.start("flow")
+        await one.workflows.register(FLOW)
+        started = await one.executions.start("flow")
         stale = await first.begun()
         clock.skip(two, 60_000)
         taken = await second.begun()
@@ -159,13 +165,13 @@ async def test_another_engine_takes_over_what_has_run_out_and_the_first_is_fence
         stale.returns("stale")
         taken.returns("fresh")
         (await second.begun()).returns("next")
-        assert await two.result(started.id) == ["fresh", "next"]
+        assert await two.executions.result(started.id) == ["fresh", "next"]
         assert len(first.calls) == 1
-        events = [entry.event for entry in await two.history(started.id)]
+        events = [entry.event for entry in await two.queries.history(started.id)]
         assert [one.node for one in events if isinstance(one, NodeCompleted)] == ["a", "b", "finish"]
 
 
-def sleep(engine: Engine, clock: HandWound, milliseconds: int) -> None:
+def sleep(engine: Runtime, clock: HandWound, milliseconds: int) -> None:
     """Let time pass as if the machine had slept: nothing was renewed meanwhile."""
     clock.now += milliseconds
     engine.instance.clock.set(clock.now)
@@ -175,20 +181,20 @@ async def test_no_call_is_begun_without_a_lease(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(flow(fan_out(call("a")), end("${nodes.each}")))
-        started = await engine.start("flow", [1, 2])
+        await engine.workflows.register(flow(fan_out(call("a")), end("${nodes.each}")))
+        started = await engine.executions.start("flow", [1, 2])
         await work.all_begun(2)
         driven = engine.instance.driver.active[started.id]
         lease = await steal(engine, started.id)
         sleep(engine, clock, 60_000)
-        assert not await driven.regains_lease()
+        assert not await driven.held_lease.regain()
         assert started.id not in engine.instance.driver.active
-        await engine.instance.store.release("thief", [lease], 0)
+        await engine.instance.store.claims.release("thief", [lease], 0)
         look(engine)
         for again in await work.all_begun(2):
             assert again.context.attempt == 2
             again.returns(1)
-        assert await engine.result(started.id) == [1, 1]
+        assert await engine.executions.result(started.id) == [1, 1]
 
 
 async def test_no_call_is_begun_after_a_pause_that_came_while_its_lease_was_renewed(tmp_path: Path) -> None:
@@ -196,33 +202,33 @@ async def test_no_call_is_begun_after_a_pause_that_came_while_its_lease_was_rene
     renewing, renew = asyncio.Event(), asyncio.Event()
 
     class Slow(Between):
-        async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+        async def claims_renew(self, instance: str, leases: Sequence[LeaseRow], until: int) -> list[str]:
             renewing.set()
             await renew.wait()
-            return await self.store.renew(instance, leases, until)
+            return await self.store.claims.renew(instance, leases, until)
 
-        def renewals(self) -> None:
+        def claims_renewals(self) -> None:
             """Have only the event loop renew."""
 
     store = Slow(tmp_path)
     store.store = clock.store(tmp_path)
     async with engine_on(cast("Store", store), work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(FLOW)
-        started = await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
         running = await work.begun()
         sleep(engine, clock, 60_000)
         running.returns(1)
         await renewing.wait()
-        assert (await engine.pause(started.id)).status == "pausing"
+        assert (await engine.control.pause(started.id)).status == "pausing"
         renew.set()
         await until(engine, started.id, lambda head: head.owner is None)
         look(engine)
         await until(engine, started.id, lambda head: head.status == "paused")
         assert len(work.calls) == 1
-        await engine.resume(started.id)
+        await engine.control.resume(started.id)
         (await work.begun()).returns(2)
-        assert await engine.result(started.id) == [1, 2]
+        assert await engine.executions.result(started.id) == [1, 2]
 
 
 async def test_no_call_is_begun_after_its_end_was_written_while_its_lease_was_renewed(tmp_path: Path) -> None:
@@ -230,33 +236,33 @@ async def test_no_call_is_begun_after_its_end_was_written_while_its_lease_was_re
     renewed, renew, written, write = asyncio.Event(), asyncio.Event(), asyncio.Event(), asyncio.Event()
 
     class Slow(Between):
-        async def renew(self, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
-            lost = await self.store.renew(instance, leases, until)
+        async def claims_renew(self, instance: str, leases: Sequence[LeaseRow], until: int) -> list[str]:
+            lost = await self.store.claims.renew(instance, leases, until)
             renewed.set()
             await renew.wait()
             return lost
 
-        async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
-            outcomes = await self.store.commit(appends)
+        async def appends_commit(self, appends: Sequence[Append]) -> list[Outcome]:
+            outcomes = await self.store.appends.commit(appends)
             if any(append.status == "cancelled" for append in appends):
                 written.set()
                 await write.wait()
             return outcomes
 
-        def renewals(self) -> None:
+        def claims_renewals(self) -> None:
             """Have only the event loop renew."""
 
     store = Slow(tmp_path)
     store.store = clock.store(tmp_path)
     async with engine_on(cast("Store", store), work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(FLOW)
-        started = await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
         running = await work.begun()
         sleep(engine, clock, 60_000)
         running.returns(1)
         await renewed.wait()
-        cancelling = asyncio.create_task(engine.cancel(started.id))
+        cancelling = asyncio.create_task(engine.control.cancel(started.id))
         await written.wait()
         renew.set()
         either = [asyncio.create_task(work.begun()), asyncio.create_task(engine.instance.driver.freed.wait())]
@@ -271,19 +277,19 @@ async def test_an_engine_that_slept_past_its_leases_goes_on_with_its_calls(tmp_p
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(FLOW)
-        started = await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
         running = await work.begun()
         sleep(engine, clock, 60_000)
         look(engine)
-        await engine.start("nap", wait="end")  # it has looked what is due
+        await engine.executions.start("nap", wait="end")  # it has looked what is due
         assert not running.cancelled.is_set()
         sleep(engine, clock, 60_000)
         running.returns(1)
         (await work.begun()).returns(2)
-        assert await engine.result(started.id) == [1, 2]
+        assert await engine.executions.result(started.id) == [1, 2]
         assert [(one.context.context_id, one.context.attempt) for one in work.calls] == [("a", 1), ("b", 1)]
-        row = await engine.instance.store.get(started.id)
+        row = await engine.instance.store.queries.find_execution(started.id)
         assert row is not None
         assert (row.head.epoch, row.head.takeovers) == (1, 0)
 
@@ -292,8 +298,8 @@ async def test_what_is_claimed_by_a_reply_that_outlives_its_lease_is_driven_with
     clock, work = HandWound(), Held()
 
     class Late(Between):
-        async def answer(self, *args: Any) -> Any:
-            taken = await self.store.answer(*args)
+        async def answers_reserve(self, *args: Any) -> Any:
+            taken = await self.store.answers.reserve(*args)
             sleep(engine, clock, 60_000)
             return taken
 
@@ -301,16 +307,16 @@ async def test_what_is_claimed_by_a_reply_that_outlives_its_lease_is_driven_with
     store.store = clock.store(tmp_path)
     async with engine_on(cast("Store", store), work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(flow({"id": "ask", "type": "form"}, call("a"), end("${nodes.a}")))
-        started = await engine.start("flow", wait="rest")
-        (row,) = await engine.points(started.id)
-        taken = await engine.answer(row.point.id, {}, by="ann")
+        await engine.workflows.register(flow({"id": "ask", "type": "form"}, call("a"), end("${nodes.a}")))
+        started = await engine.executions.start("flow", wait="rest")
+        (row,) = await engine.points.list(started.id)
+        taken = await engine.answers.answer(row.point.id, {}, by="ann")
         assert taken.claimed is not None
         # Another claim may be on its way, and would take over what has no lease.
         assert engine.instance.driver.active[started.id].has_lease()
         (await work.begun()).returns(1)
-        assert await engine.result(started.id) == 1
-        found = await engine.instance.store.get(started.id)
+        assert await engine.executions.result(started.id) == 1
+        found = await engine.instance.store.queries.find_execution(started.id)
         assert found is not None
         assert (found.head.epoch, found.head.takeovers) == (2, 0)
 
@@ -319,8 +325,8 @@ async def test_nothing_is_claimed_while_the_leases_of_what_is_driven_cannot_be_r
     clock, work = HandWound(), Held()
     store = Mute(clock.store(tmp_path))
     async with engine_on(store, work, lease_ttl=600, poll=20) as engine:
-        await engine.register(FLOW)
-        started = await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
         running = await work.begun()
         store.mute = True
         sleep(engine, clock, 60_000)
@@ -328,8 +334,27 @@ async def test_nothing_is_claimed_while_the_leases_of_what_is_driven_cannot_be_r
         store.mute = False
         running.returns(1)
         (await work.begun()).returns(2)
-        assert await engine.result(started.id) == [1, 2]
+        assert await engine.executions.result(started.id) == [1, 2]
         assert len(work.calls) == 2
+
+
+async def test_a_renewal_is_tried_again_if_the_time_is_not_told(tmp_path: Path) -> None:
+    work = Held()
+    store = Mute(store_in(tmp_path))
+    async with engine_on(store, work, lease_ttl=600, poll=FAR) as engine:
+        await settle(engine)
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
+        running = await work.begun()
+        store.times = 1
+        lease_until = engine.instance.driver.active[started.id].lease_until
+        with pytest.raises(StoreUnavailable):
+            await engine.instance.lease_renewer.renew_once()
+        await engine.instance.lease_renewer.renew_once()
+        assert engine.instance.driver.active[started.id].lease_until > lease_until
+        running.returns(1)
+        (await work.begun()).returns(2)
+        assert await engine.executions.result(started.id) == [1, 2]
 
 
 async def test_leases_are_renewed_while_a_function_holds_up_everything_else(tmp_path: Path) -> None:
@@ -344,8 +369,8 @@ async def test_leases_are_renewed_while_a_function_holds_up_everything_else(tmp_
         return context.attempt
 
     async with engine_at(tmp_path, hog, lease_ttl=LEASE) as engine:
-        await engine.register(flow(call("a", "hog")))
-        assert (await engine.start("flow", wait="end")).output == 1
+        await engine.workflows.register(flow(call("a", "hog")))
+        assert (await engine.executions.start("flow", wait="end")).output == 1
         assert renewed == [True]
 
 
@@ -361,8 +386,8 @@ async def test_leases_are_not_renewed_for_ever_while_a_function_holds_up_everyth
         return context.attempt
 
     async with engine_at(tmp_path, hog, Scripted("well"), lease_ttl=LEASE, blocked_limit=LEASE) as engine:
-        await engine.register(flow(call("a", "hog"), call("b")))
-        assert (await engine.start("flow", wait="end")).output == "well"
+        await engine.workflows.register(flow(call("a", "hog"), call("b")))
+        assert (await engine.executions.start("flow", wait="end")).output == "well"
         assert seen == [False]
         assert engine.is_working
 
@@ -371,35 +396,37 @@ async def test_an_execution_that_loses_one_instance_after_the_other_is_held(tmp_
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), work, max_takeovers=2, recovery_backoff=0, **NEVER) as engine:
         await settle(engine)
-        await engine.register(FLOW)
-        started = await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
         await work.begun()
         for _ in range(3):
             await steal(engine, started.id, lease_until=0)
         look(engine)
         held = await until(engine, started.id, lambda head: head.status == "paused")
         assert held.owner is None
-        seen = await engine.get(started.id)
-        assert "lost 4 instances" in seen.paused_reason
+        seen = await engine.queries.get(started.id)
+        assert "lost 4 instances" in str(seen.paused_reason)
         assert len(work.calls) == 1
-        await engine.resume(started.id)
+        await engine.control.resume(started.id)
         (await work.begun()).returns(1)
         (await work.begun()).returns(2)
-        assert await engine.result(started.id) == [1, 2]
+        assert await engine.executions.result(started.id) == [1, 2]
 
 
 @pytest.mark.parametrize("body", [b"\0", encode_events([NodeCompleted(node="ghost:nowhere.0")])])
-async def test_a_log_that_cannot_be_read_stops_nobody_else(tmp_path: Path, body: bytes) -> None:
+async def test_an_unreadable_log_stops_no_other_execution(tmp_path: Path, body: bytes) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow({"id": "rest", "type": "delay", "duration": "1ms"}, end("well"), name="later"))
-        await engine.register(flow({"id": "ask", "type": "form"}, end("well")))
-        broken = await engine.start("flow", wait="rest")
-        (row,) = await engine.points(broken.id)
+        await engine.workflows.register(
+            flow({"id": "rest", "type": "delay", "duration": "1ms"}, end("well"), name="later")
+        )
+        await engine.workflows.register(flow({"id": "ask", "type": "form"}, end("well")))
+        broken = await engine.executions.start("flow", wait="rest")
+        (row,) = await engine.points.list(broken.id)
     Tables(address_in(tmp_path)).change("UPDATE events SET body = $1 WHERE seq = 0", body)
     async with engine_at(tmp_path) as engine:
-        await engine.answer(row.point.id, {}, by="ann")
+        await engine.answers.answer(row.point.id, {}, by="ann")
         await until(engine, broken.id, lambda head: head.owner is None and head.epoch > 1)
-        assert (await engine.start("later", wait="end")).output == "well"
+        assert (await engine.executions.start("later", wait="end")).output == "well"
 
 
 @pytest.mark.parametrize("command", [cmd.Pause(reason="audit"), cmd.Cancel(reason="enough")], ids=["pause", "cancel"])
@@ -410,18 +437,18 @@ async def test_a_lost_call_is_not_made_again_behind_a_command_that_was_accepted_
     store = clock.store(tmp_path)
     async with engine_on(store, work, **NEVER) as engine:
         await settle(engine)
-        await engine.register(FLOW)
-        started = await engine.start("flow")
+        await engine.workflows.register(FLOW)
+        started = await engine.executions.start("flow")
         await work.begun()
         await steal(engine, started.id, lease_until=0)
         kind, body = encode_command(command)
-        await store.enqueue([Enqueue(execution_id=started.id, kind=kind, body=body)], clock.now)
+        await store.commands.enqueue([Enqueue(execution_id=started.id, kind=kind, body=body)], clock.now)
         look(engine)
         status = "paused" if isinstance(command, cmd.Pause) else "cancelled"
         await until(engine, started.id, lambda head: head.status == status)
         assert len(work.calls) == 1
         if status == "paused":
-            await engine.resume(started.id)
+            await engine.control.resume(started.id)
             (await work.begun()).returns(1)
             (await work.begun()).returns(2)
-            assert await engine.result(started.id) == [1, 2]
+            assert await engine.executions.result(started.id) == [1, 2]

@@ -27,7 +27,8 @@ from tests.runtime.harness import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from layover import Engine
+    from layover.runtime.runtime import Runtime
+
 
 BY_LEG = {"durability": "leg"}
 NEVER = 10**9
@@ -49,17 +50,17 @@ def commits() -> Iterator[list[CommitPoint]]:
         watch(None)
 
 
-async def kinds(engine: Engine, execution_id: str) -> list[type[ev.Event]]:
-    return [type(one.event) for one in await engine.history(execution_id)]
+async def kinds(engine: Runtime, execution_id: str) -> list[type[ev.DomainEvent]]:
+    return [type(one.event) for one in await engine.queries.history(execution_id)]
 
 
 @pytest.mark.parametrize(("durability", "written"), [("step", 6), ("leg", 2)])
 async def test_a_leg_is_written_when_it_begins_and_when_it_ends(tmp_path: Path, durability: str, written: int) -> None:
     async with engine_at(tmp_path, Scripted(1)) as engine:
         nodes = [call(name) for name in "abcde"]
-        await engine.register(flow(*nodes, settings={"durability": durability}))
+        await engine.workflows.register(flow(*nodes, settings={"durability": durability}))
         with commits() as made:
-            done = await engine.start("flow", wait="end")
+            done = await engine.executions.start("flow", wait="end")
         assert (done.status, done.output, len(made)) == ("completed", 1, written)
         assert (await kinds(engine, done.id)).count(ev.NodeCompleted) == 5
         assert await violations(engine.instance.store) == []
@@ -70,11 +71,11 @@ async def test_the_log_says_the_same_either_way(tmp_path: Path) -> None:
         logs = []
         for durability in ("step", "leg"):
             nodes = [call("a"), form(), call("b"), end("${nodes.b}")]
-            await engine.register(flow(*nodes, name=durability, settings={"durability": durability}))
-            started = await engine.start(durability, wait="rest")
-            (row,) = await engine.points(started.id)
-            await engine.answer(row.point.id, {})
-            await engine.wait(started.id)
+            await engine.workflows.register(flow(*nodes, name=durability, settings={"durability": durability}))
+            started = await engine.executions.start(durability, wait="rest")
+            (row,) = await engine.points.list(started.id)
+            await engine.answers.answer(row.point.id, {})
+            await engine.executions.wait(started.id)
             logs.append(await kinds(engine, started.id))
         assert logs[0] == logs[1]
 
@@ -82,22 +83,22 @@ async def test_the_log_says_the_same_either_way(tmp_path: Path) -> None:
 async def test_a_pause_point_is_seen_with_all_that_leads_to_it(tmp_path: Path) -> None:
     work = Scripted(1)
     async with engine_at(tmp_path, work, leg_flush=NEVER) as engine:
-        await engine.register(flow(call("a"), call("b"), form(), settings=BY_LEG))
-        started = await engine.start("flow", wait="rest")
-        assert len(await engine.points(started.id)) == 1
+        await engine.workflows.register(flow(call("a"), call("b"), form(), settings=BY_LEG))
+        started = await engine.executions.start("flow", wait="rest")
+        assert len(await engine.points.list(started.id)) == 1
         assert (await kinds(engine, started.id)).count(ev.NodeCompleted) == 2
 
 
 async def test_a_command_is_written_behind_what_was_done_before_it(tmp_path: Path) -> None:
     first, second = Scripted(1, name="first"), Held("second")
     async with engine_at(tmp_path, first, second, leg_flush=NEVER) as engine:
-        await engine.register(
+        await engine.workflows.register(
             flow(call("a", "first"), call("b", "first"), call("c", "second"), call("d", "first"), settings=BY_LEG)
         )
-        started = await engine.start("flow")
+        started = await engine.executions.start("flow")
         running = await second.begun()
         assert ev.NodeCompleted not in await kinds(engine, started.id)
-        pausing = await engine.pause(started.id)
+        pausing = await engine.control.pause(started.id)
         assert pausing.status == "pausing"
         log = await kinds(engine, started.id)
         assert log.count(ev.NodeCompleted) == 2
@@ -105,27 +106,27 @@ async def test_a_command_is_written_behind_what_was_done_before_it(tmp_path: Pat
         running.returns(1)
         await until_status(engine, started.id, "paused")
         assert len(first.calls) == 2
-        await engine.resume(started.id)
-        assert (await engine.wait(started.id)).status == "completed"
+        await engine.control.resume(started.id)
+        assert (await engine.executions.wait(started.id)).status == "completed"
         assert await violations(engine.instance.store) == []
 
 
 async def test_what_waits_is_written_after_a_while(tmp_path: Path) -> None:
     first, second = Scripted(1, name="first"), Held("second")
     async with engine_at(tmp_path, first, second, leg_flush=1) as engine:
-        await engine.register(flow(call("a", "first"), call("b", "second"), settings=BY_LEG))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a", "first"), call("b", "second"), settings=BY_LEG))
+        started = await engine.executions.start("flow")
         running = await second.begun()
         before = started.last_seq
         await until_seq(engine, started.id, before + 1)
         assert ev.NodeCompleted in await kinds(engine, started.id)
         running.returns(1)
-        assert (await engine.wait(started.id)).status == "completed"
+        assert (await engine.executions.wait(started.id)).status == "completed"
         assert await violations(engine.instance.store) == []
 
 
 async def test_what_a_function_records_is_durable_at_once(tmp_path: Path) -> None:
-    seen: list[list[type[ev.Event]]] = []
+    seen: list[list[type[ev.DomainEvent]]] = []
 
     async def work(context: NodeContext) -> object:
         value = await context.once("key", lambda: 7)
@@ -133,8 +134,8 @@ async def test_what_a_function_records_is_durable_at_once(tmp_path: Path) -> Non
         return value
 
     async with engine_at(tmp_path, Scripted(1, name="first"), work, leg_flush=NEVER) as engine:
-        await engine.register(flow(call("a", "first"), call("b", "work"), settings=BY_LEG))
-        done = await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(call("a", "first"), call("b", "work"), settings=BY_LEG))
+        done = await engine.executions.start("flow", wait="end")
         assert done.output == 7
         assert seen[0][-1] is ev.NodeRecorded
         assert ev.NodeCompleted in seen[0]
@@ -143,13 +144,13 @@ async def test_what_a_function_records_is_durable_at_once(tmp_path: Path) -> Non
 async def test_an_engine_that_stops_writes_what_waits(tmp_path: Path) -> None:
     first, second = Scripted(1, name="first"), Held("second")
     async with engine_at(tmp_path, first, second, leg_flush=NEVER, grace=0) as engine:
-        await engine.register(flow(call("a", "first"), call("b", "second"), settings=BY_LEG))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a", "first"), call("b", "second"), settings=BY_LEG))
+        started = await engine.executions.start("flow")
         await second.begun()
     async with engine_at(tmp_path, first, second, leg_flush=NEVER) as engine:
         again = await second.begun()
         assert again.context.attempt == 2
         again.returns(1)
-        assert (await engine.wait(started.id)).status == "completed"
+        assert (await engine.executions.wait(started.id)).status == "completed"
         assert len(first.calls) == 1
         assert await violations(engine.instance.store) == []

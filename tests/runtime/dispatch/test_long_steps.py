@@ -42,9 +42,9 @@ class Counting(Between):
         super().__init__(folder)
         self.sizes: list[int] = []
 
-    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+    async def appends_commit(self, appends: Sequence[Append]) -> list[Outcome]:
         self.sizes += [one.count for one in appends]
-        return await self.store.commit(appends)
+        return await self.store.appends.commit(appends)
 
 
 def spinning(durability: str = "step", **fields: object) -> dict[str, object]:
@@ -59,8 +59,8 @@ async def test_a_loop_of_nodes_that_wait_for_nothing_is_decided_in_steps(
 ) -> None:
     store = Counting(tmp_path)
     async with engine_on(store, step_events=STEP, snapshot_every=STEP) as engine:
-        await engine.register(spinning(durability))
-        done = await engine.start("spinning", wait="end")
+        await engine.workflows.register(spinning(durability))
+        done = await engine.executions.start("spinning", wait="end")
         assert (done.status, done.output) == ("completed", list(range(ROUNDS)))
         assert max(store.sizes) <= 2 * (STEP + _A_ROUND)
         assert await violations(engine.instance.store) == []
@@ -68,40 +68,40 @@ async def test_a_loop_of_nodes_that_wait_for_nothing_is_decided_in_steps(
 
 async def test_others_have_their_turn_meanwhile(tmp_path: Path) -> None:
     async with engine_at(tmp_path, step_events=STEP) as engine:
-        await engine.register(spinning())
-        await engine.register(flow(end("short"), name="short"))
-        long = await engine.start("spinning")
-        await engine.start("short", wait="end")
-        assert (await engine.get(long.id)).status == "running"
-        assert (await engine.cancel(long.id)).status == "cancelled"
+        await engine.workflows.register(spinning())
+        await engine.workflows.register(flow(end("short"), name="short"))
+        long = await engine.executions.start("spinning")
+        await engine.executions.start("short", wait="end")
+        assert (await engine.queries.get(long.id)).status == "running"
+        assert (await engine.control.cancel(long.id)).status == "cancelled"
 
 
 async def test_it_goes_on_where_its_engine_was_stopped(tmp_path: Path) -> None:
     async with engine_at(tmp_path, step_events=STEP) as engine:
-        await engine.register(spinning())
-        long = await engine.start("spinning")
+        await engine.workflows.register(spinning())
+        long = await engine.executions.start("spinning")
         await until_seq(engine, long.id, 3 * STEP)
     async with engine_at(tmp_path, step_events=STEP) as engine:
-        assert len(await engine.history(long.id)) > 0
-        assert await engine.result(long.id) == list(range(ROUNDS))
+        assert len(await engine.queries.history(long.id)) > 0
+        assert await engine.executions.result(long.id) == list(range(ROUNDS))
         assert await violations(engine.instance.store) == []
 
 
 async def test_what_lacks_a_function_does_all_else_first(tmp_path: Path) -> None:
     nodes = [call("lacking", "other"), *LOOP]
     async with engine_at(tmp_path, Scripted(1), step_events=STEP) as engine:
-        await engine.register({"name": "w", "start": ["lacking", "rounds"], "nodes": nodes})
-        started = await engine.start("w")
+        await engine.workflows.register({"name": "w", "start": ["lacking", "rounds"], "nodes": nodes})
+        started = await engine.executions.start("w")
         await until(engine, started.id, lambda head: bool(head.missing))
-        told = {one.context_id: one.status for one in await engine.nodes(started.id)}
+        told = {one.context_id: one.status for one in await engine.queries.nodes(started.id)}
         assert told["rounds"] == "completed"
 
 
-async def test_a_call_that_is_out_meanwhile_is_heard(tmp_path: Path) -> None:
+async def test_the_result_of_a_call_that_is_out_meanwhile_counts(tmp_path: Path) -> None:
     work = Held()
     nodes = [call("held"), *LOOP]
     async with engine_at(tmp_path, work, step_events=STEP) as engine:
-        await engine.register({"name": "w", "start": ["held", "rounds"], "nodes": nodes})
-        started = await engine.start("w")
+        await engine.workflows.register({"name": "w", "start": ["held", "rounds"], "nodes": nodes})
+        started = await engine.executions.start("w")
         (await work.begun()).returns("heard")
-        assert (await engine.wait(started.id)).output == {"held": "heard", "rounds": list(range(ROUNDS))}
+        assert (await engine.executions.wait(started.id)).output == {"held": "heard", "rounds": list(range(ROUNDS))}

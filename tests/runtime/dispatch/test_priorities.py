@@ -5,25 +5,25 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
-from layover.runtime.operations.executions import Options
+from layover.runtime.operations.start_options import Options
 from tests.runtime.harness import HandWound, Held, call, engine_on, flow, look
 
 if TYPE_CHECKING:
-    from layover.runtime.engine import Engine as EngineOn
+    from layover.runtime.runtime import Runtime
 
 FLOW = flow(call("a", input={"n": "${input}"}))
 
 
-async def _park(engine: EngineOn, given: object, priority: int) -> None:
+async def _park(engine: Runtime, given: object, priority: int) -> None:
     """Begin an execution where there is no room for it: it is due for whoever has some."""
     engine.instance.clock.set(await engine.instance.store.now())
-    await engine.start("flow", given, options=Options(priority=priority))
+    await engine.executions.start("flow", given, options=Options(priority=priority))
 
 
 async def test_what_is_more_urgent_is_taken_up_first(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     async with engine_on(clock.store(tmp_path), executions=0) as full:
-        await full.register(FLOW)
+        await full.workflows.register(FLOW)
         for priority in (0, 3600, -3600):
             await _park(full, priority, priority)
         clock.now += 1_000
@@ -42,7 +42,7 @@ async def test_one_of_low_priority_has_its_turn_in_a_flood_of_urgent_ones(tmp_pa
         engine_on(clock.store(tmp_path), executions=0) as full,
         engine_on(clock.store(tmp_path), work, executions=1, lease_ttl=10**9) as engine,
     ):
-        await full.register(FLOW)
+        await full.workflows.register(FLOW)
         await _park(full, "first", 0)
         clock.skip(engine, 1_000)
         running = await work.begun()  # there is no more room

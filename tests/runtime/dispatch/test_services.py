@@ -17,11 +17,11 @@ from tests.runtime.harness import Between, Held, Scripted, call, delay, end, eng
 
 # The operation of the store that each service cannot do without.
 _NEEDED = {
-    "claimer": "claim",
-    "outbox_relay": "outbox",
-    "lease_renewer": "renew",
-    "listener": "unread",
-    "purger": "versions",
+    "claimer": "claims.claim",
+    "outbox_relay": "outbox.read_due",
+    "lease_renewer": "claims.renew",
+    "listener": "commands.find_unread",
+    "purger": "definitions.list_versions",
 }
 _QUICK = {"purge_every": 20, "outbox_poll": 20, "lease_ttl": 300}
 
@@ -35,9 +35,9 @@ class Faulty(Between):
         self.error: Exception | None = None
         self.asked: asyncio.Queue[None] = asyncio.Queue()
 
-    def __getattr__(self, name: str) -> Any:
-        found = super().__getattr__(name)
-        if name != self._operation:
+    def method(self, family: str, name: str) -> Any:
+        found = super().method(family, name)
+        if f"{family}.{name}" != self._operation:
             return found
 
         def operation(*arguments: object, **named: object) -> object:
@@ -61,9 +61,9 @@ class Faulty(Between):
 async def test_a_service_survives_any_error_and_health_shows_it(tmp_path: Path, service: str, error: Exception) -> None:
     store, work, waits = Faulty(tmp_path, _NEEDED[service]), Scripted("done"), Held("waits")
     async with engine_on(store, work, waits, **_QUICK) as engine, listening(engine) as api:
-        await engine.register(flow(call("a"), delay(duration="20ms"), end("${nodes.a}")))
-        await engine.register(flow(call("w", "waits"), name="held"))
-        await engine.start("held")  # so that there is something to renew and to listen for
+        await engine.workflows.register(flow(call("a"), delay(duration="20ms"), end("${nodes.a}")))
+        await engine.workflows.register(flow(call("w", "waits"), name="held"))
+        await engine.executions.start("held")  # so that there is something to renew and to listen for
         store.error = error
         await store.is_asked_again(3)
         not_ready = await api.get("/readyz", as_="")
@@ -76,11 +76,11 @@ async def test_a_service_survives_any_error_and_health_shows_it(tmp_path: Path, 
         await store.is_asked_again(3)
         assert engine.failing_services[service] == 0
         assert (await api.get("/readyz", as_="")).status == 200
-        assert (await engine.start("flow", wait="end")).output == "done"
+        assert (await engine.executions.start("flow", wait="end")).output == "done"
 
 
 async def test_a_service_that_fails_by_its_own_errors_for_too_long_is_not_healthy(tmp_path: Path) -> None:
-    store = Faulty(tmp_path, "claim")
+    store = Faulty(tmp_path, "claims.claim")
     async with engine_on(store, unhealthy_after=0) as engine, listening(engine) as api:
         store.error = MemoryError()
         await store.is_asked_again(3)

@@ -14,7 +14,9 @@ from tests.runtime.harness import Scripted, engine_at
 
 PROGRAM = """
 import asyncio, sys, threading
-from layover import Engine, LayoverError, Settings
+from layover import LayoverError
+from layover.bootstrap import open_runtime
+from layover.runtime.settings import RuntimeSettings
 
 async def told_to_stop():
     while True:
@@ -41,14 +43,14 @@ def hang():
     threading.Event().wait()
 
 nodes = [{"id": "a", "type": sys.argv[2], "next": "b"}, {"id": "b", "type": "work"}]
-settings = Settings(grace=600_000)
-engine = Engine(f"sqlite:///{sys.argv[1]}", nodes=[work, wait, hang], settings=settings)
+settings = RuntimeSettings(grace=600_000)
+engine = open_runtime(f"sqlite:///{sys.argv[1]}", nodes=[work, wait, hang], settings=settings)
 
 async def main():
     async with engine:
-        await engine.register({"name": "flow", "nodes": nodes})
+        await engine.workflows.register({"name": "flow", "nodes": nodes})
         serving = asyncio.create_task(engine.serve())
-        execution = await engine.start("flow")
+        execution = await engine.executions.start("flow")
         print(execution.id, flush=True)
         await told_to_stop()
         print("stopping", flush=True)
@@ -78,8 +80,8 @@ async def _finished(folder: Path, execution_id: str) -> list[tuple[str, int]]:
     async with engine_at(
         folder, Scripted("well"), Scripted("well", name="wait"), Scripted("well", name="hang")
     ) as engine:
-        assert await asyncio.wait_for(engine.result(execution_id), 60) == "well"
-        return [(node.context_id, node.attempt) for node in await engine.nodes(execution_id)]
+        assert await asyncio.wait_for(engine.executions.result(execution_id), 60) == "well"
+        return [(node.context_id, node.attempt) for node in await engine.queries.nodes(execution_id)]
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

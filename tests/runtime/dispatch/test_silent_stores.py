@@ -13,7 +13,18 @@ from tests.runtime.harness import Between, Held, call, end, engine_on, flow, sto
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
-_ASKED = ("claim", "commit", "renew", "release", "load", "outbox", "unread", "heads", "get", "close")
+_ASKED = (
+    "claims.claim",
+    "appends.commit",
+    "claims.renew",
+    "claims.release",
+    "queries.load",
+    "outbox.read_due",
+    "commands.find_unread",
+    "queries.read_heads",
+    "queries.find_execution",
+    "close",
+)
 
 
 class Silent(Between):
@@ -24,6 +35,9 @@ class Silent(Between):
     def __getattr__(self, name: str) -> Any:
         return self._never if self.is_silent and name in _ASKED else super().__getattr__(name)
 
+    def method(self, family: str, name: str) -> Any:
+        return self._never if self.is_silent and f"{family}.{name}" in _ASKED else super().method(family, name)
+
     async def _never(self, *_given: object) -> None:
         await asyncio.Event().wait()
 
@@ -32,8 +46,8 @@ async def test_stopping_does_not_wait_for_a_silent_store(tmp_path: Path) -> None
     store, work = Silent(tmp_path), Held()
     engine = engine_on(store, work, store_grace=50, grace=50)
     async with engine:
-        await engine.register(flow(call("a"), call("b")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a"), call("b")))
+        started = await engine.executions.start("flow")
         running = await work.begun()
         store.is_silent = True
         running.returns("never written")  # the append is on its way when the engine stops
@@ -42,17 +56,17 @@ async def test_stopping_does_not_wait_for_a_silent_store(tmp_path: Path) -> None
     await store.close()
     other = store_in(tmp_path)
     await other.open("other")
-    row = await other.get(started.id)
+    row = await other.queries.find_execution(started.id)
     assert row is not None
     assert row.head.owner is not None, "its lease is left to run out"
     await other.close()
 
 
-async def test_who_stops_is_not_told_of_a_store_that_is_out_of_reach(tmp_path: Path) -> None:
+async def test_stopping_raises_nothing_if_the_store_is_out_of_reach(tmp_path: Path) -> None:
     class Gone(Between):
         async def close(self) -> None:
             await self.store.close()
             raise StoreUnavailable("There is no line.")
 
     async with engine_on(Gone(tmp_path)) as engine:
-        await engine.register(flow(end(1)))
+        await engine.workflows.register(flow(end(1)))

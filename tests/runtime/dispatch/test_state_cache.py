@@ -10,16 +10,16 @@ import pytest
 from tests.runtime.harness import Scripted, call, end, engine_at, flow, form
 
 if TYPE_CHECKING:
-    from layover import Engine
-    from layover.ports.records import Loaded
+    from layover.ports.view_records import Loaded
     from layover.runtime.execution.state_cache import CachedState
+    from layover.runtime.runtime import Runtime
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
 ASK = flow(form(), end("${nodes.ask.n}"))
 
 
-def count_replays(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def count_replays(engine: Runtime, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return what grows by the id of every execution whose log is replayed."""
     replayed: list[str] = []
     replay = engine.instance.driver.state_of
@@ -34,43 +34,43 @@ def count_replays(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 async def test_a_resume_replays_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(ASK)
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(ASK)
+        started = await engine.executions.start("flow", wait="rest")
         replayed = count_replays(engine, monkeypatch)
-        (row,) = await engine.points(started.id)
-        await engine.answer(row.point.id, {"n": [1]}, by="ann")
-        result = await engine.result(started.id)
+        (row,) = await engine.points.list(started.id)
+        await engine.answers.answer(row.point.id, {"n": [1]}, by="ann")
+        result = await engine.executions.result(started.id)
         assert isinstance(result, list)
         result.append(2)  # it is the caller's own
-        assert (await engine.get(started.id)).output == await engine.result(started.id) == [1]
-        assert (await engine.wait(started.id)).finished_at is not None
+        assert (await engine.queries.get(started.id)).output == await engine.executions.result(started.id) == [1]
+        assert (await engine.executions.wait(started.id)).finished_at is not None
         assert replayed == []
 
 
-async def test_a_state_that_another_engine_has_moved_on_from_is_not_told(
+async def test_a_cached_state_that_another_engine_has_changed_is_not_returned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with engine_at(tmp_path, poll=3_600_000) as engine, engine_at(tmp_path) as other:
-        await engine.register(ASK)
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(ASK)
+        started = await engine.executions.start("flow", wait="rest")
         replayed = count_replays(engine, monkeypatch)
-        assert (await engine.get(started.id)).status == "paused"
+        assert (await engine.queries.get(started.id)).status == "paused"
         assert replayed == []
-        (row,) = await other.points(started.id)
-        await other.answer(row.point.id, {"n": 1}, by="ann")
-        assert await other.result(started.id) == 1
-        assert (await engine.get(started.id)).output == 1
-        assert await engine.result(started.id) == 1
+        (row,) = await other.points.list(started.id)
+        await other.answers.answer(row.point.id, {"n": 1}, by="ann")
+        assert await other.executions.result(started.id) == 1
+        assert (await engine.queries.get(started.id)).output == 1
+        assert await engine.executions.result(started.id) == 1
 
 
-async def test_an_end_that_was_reopened_elsewhere_is_not_told(tmp_path: Path) -> None:
+async def test_an_end_that_was_reopened_elsewhere_is_not_returned(tmp_path: Path) -> None:
     failing, mending = Scripted(RuntimeError("no")), Scripted("well")
     async with engine_at(tmp_path, failing, poll=3_600_000) as engine, engine_at(tmp_path, mending) as other:
-        await engine.register(flow(call("a")))
-        assert (await engine.start("flow", key="k", wait="end")).status == "failed"
-        (found,) = await engine.list()
+        await engine.workflows.register(flow(call("a")))
+        assert (await engine.executions.start("flow", key="k", wait="end")).status == "failed"
+        (found,) = await engine.lists.list()
         id_ = found.head.execution_id
-        await other.retry(id_)
-        assert await other.result(id_) == "well"
-        assert await engine.result(id_) == "well"
-        assert (await engine.get(id_)).status == "completed"
+        await other.control.retry(id_)
+        assert await other.executions.result(id_) == "well"
+        assert await engine.executions.result(id_) == "well"
+        assert (await engine.queries.get(id_)).status == "completed"

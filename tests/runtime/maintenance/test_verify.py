@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 from layover.core.engine import events as ev
-from layover.runtime.engine import Engine as EngineOn
-from layover.runtime.maintenance.verify import Progress, verify, violations
-from layover.runtime.settings import Settings
+from layover.runtime.maintenance.verify import VerifyProgress, verify, violations
+from layover.runtime.runtime import Runtime
+from layover.runtime.settings import RuntimeSettings
 from layover.stores.memory import MemoryStore
 from layover.stores.sqlite import SqliteStore
 from tests.runtime.maintenance.verify_scene import WORKFLOWS, Damage, build, echo, named
@@ -67,7 +67,7 @@ async def test_a_sound_database_has_no_violations(path: Path) -> None:
 
 
 async def test_progress_tells_how_much_was_checked(path: Path) -> None:
-    store, told = SqliteStore(path), list[Progress]()
+    store, told = SqliteStore(path), list[VerifyProgress]()
     await store.open_to_read()
     assert [one async for one in verify(store, told.append)] == []
     await store.close()
@@ -77,25 +77,25 @@ async def test_progress_tells_how_much_was_checked(path: Path) -> None:
 
 
 async def test_an_engine_may_go_on_while_it_is_verified(path: Path) -> None:
-    async with Engine(f"sqlite:///{path}", nodes=[echo]) as engine:
-        began = [await engine.start("chain") for _ in range(20)]
+    async with open_runtime(f"sqlite:///{path}", nodes=[echo]) as engine:
+        began = [await engine.executions.start("chain") for _ in range(20)]
         store = SqliteStore(path)
         await store.open_to_read()
         async for violation in verify(store):
             pytest.fail(str(violation))
         await store.close()
         for one in began:
-            await engine.result(one.id)
+            await engine.executions.result(one.id)
 
 
 async def test_a_log_of_many_pages_is_read_to_its_end(tmp_path: Path) -> None:
-    path, settings = tmp_path / "long.db", Settings(snapshot_every=50, snapshot_at_rest=50)
-    async with Engine(f"sqlite:///{path}", nodes=[echo], settings=settings) as engine:
-        await engine.register(
+    path, settings = tmp_path / "long.db", RuntimeSettings(snapshot_every=50, snapshot_at_rest=50)
+    async with open_runtime(f"sqlite:///{path}", nodes=[echo], settings=settings) as engine:
+        await engine.workflows.register(
             "name: long\nnodes: [{id: each, type: loop, times: 300, body: [{id: a, type: echo}], next: nap},"
             " {id: nap, type: delay, duration: 1h}]"
         )
-        await engine.start("long", key="long", wait="rest")
+        await engine.executions.start("long", key="long", wait="rest")
     assert await found(path) == []
     damage = Damage(path)
     damage("UPDATE events SET at = at - 100000 WHERE seq > 1200 AND execution_id = :id", of=named("long"))
@@ -105,11 +105,11 @@ async def test_a_log_of_many_pages_is_read_to_its_end(tmp_path: Path) -> None:
 
 async def test_any_store_can_be_verified() -> None:
     store = MemoryStore()
-    async with EngineOn(store, nodes=[echo]) as engine:
+    async with Runtime(store, nodes=[echo]) as engine:
         for name, graph in WORKFLOWS.items():
-            await engine.register(f"name: {name}\nnodes: {graph}\n")
-        await engine.start("chain", wait="rest")
-        await engine.start("form", wait="rest")
+            await engine.workflows.register(f"name: {name}\nnodes: {graph}\n")
+        await engine.executions.start("chain", wait="rest")
+        await engine.executions.start("form", wait="rest")
         assert await violations(store) == []
 
 
@@ -216,9 +216,11 @@ async def test_a_snapshot_of_another_release_is_no_violation(path: Path, damage:
 
 async def test_rows_from_before_points_told_their_round_are_no_violation(tmp_path: Path) -> None:
     path = tmp_path / "older.db"
-    async with Engine(f"sqlite:///{path}") as engine:
-        await engine.register("name: rounds\nnodes: [{id: each, type: loop, times: 2, body: [{id: a, type: form}]}]")
-        await engine.start("rounds", wait="rest")
+    async with open_runtime(f"sqlite:///{path}") as engine:
+        await engine.workflows.register(
+            "name: rounds\nnodes: [{id: each, type: loop, times: 2, body: [{id: a, type: form}]}]"
+        )
+        await engine.executions.start("rounds", wait="rest")
     damage = Damage(path)
     damage("UPDATE pause_points SET body = json_remove(body, '$.round')")
     damage.close()
@@ -252,35 +254,35 @@ def at(number: int, *events: ev.AnyEvent) -> Callable[[Entries], None]:
     return change
 
 
-def place_of(entries: Entries, kind: type[ev.Event]) -> tuple[list[ev.AnyEvent], int]:
+def admission_row(entries: Entries, kind: type[ev.DomainEvent]) -> tuple[list[ev.AnyEvent], int]:
     return next((events, n) for _, events in entries for n, event in enumerate(events) if isinstance(event, kind))
 
 
-def drop(kind: type[ev.Event]) -> Callable[[Entries], None]:
+def drop(kind: type[ev.DomainEvent]) -> Callable[[Entries], None]:
     def change(entries: Entries) -> None:
-        events, n = place_of(entries, kind)
+        events, n = admission_row(entries, kind)
         del events[n]
 
     return change
 
 
-def repeat(kind: type[ev.Event], *, at_end: bool = False) -> Callable[[Entries], None]:
+def repeat(kind: type[ev.DomainEvent], *, at_end: bool = False) -> Callable[[Entries], None]:
     def change(entries: Entries) -> None:
-        events, n = place_of(entries, kind)
+        events, n = admission_row(entries, kind)
         entries[-1][1].append(events[n]) if at_end else events.insert(n, events[n])
 
     return change
 
 
-def replaced(kind: type[ev.Event], by: Callable[[ev.AnyEvent], ev.AnyEvent]) -> Callable[[Entries], None]:
+def replaced(kind: type[ev.DomainEvent], by: Callable[[ev.AnyEvent], ev.AnyEvent]) -> Callable[[Entries], None]:
     def change(entries: Entries) -> None:
-        events, n = place_of(entries, kind)
+        events, n = admission_row(entries, kind)
         events[n] = by(events[n])
 
     return change
 
 
-def changed(kind: type[ev.Event], **fields: object) -> Callable[[Entries], None]:
+def changed(kind: type[ev.DomainEvent], **fields: object) -> Callable[[Entries], None]:
     return replaced(kind, lambda event: replace(event, **fields))
 
 
@@ -345,7 +347,7 @@ async def test_an_execution_that_stands_still_without_a_reason_is_named(path: Pa
     assert await found(path) == [("stillness", CHAIN)]
 
 
-async def test_work_that_nobody_will_take_up_is_named(path: Path, damage: Damage) -> None:
+async def test_work_that_no_instance_can_claim_is_named(path: Path, damage: Damage) -> None:
     def stop_early(entries: Entries) -> None:
         entries.pop()
 

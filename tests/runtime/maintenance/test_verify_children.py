@@ -9,8 +9,8 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 import pytest
 
 from layover.core.ids import child_id
+from layover.errors import WrongState
 from layover.ports.records import Enqueue
-from layover.runtime.errors import WrongState
 from layover.runtime.maintenance.verify import verify, violations
 from layover.stores.sqlite import SqliteStore
 from tests.runtime.harness import (
@@ -31,9 +31,9 @@ from tests.runtime.maintenance.verify_scene import Damage
 async def resting(folder: Path) -> tuple[str, str]:
     """Leave a parent and its child, which both rest, in a database; return their ids."""
     async with engine_at(folder) as engine:
-        await engine.register(flow(delay(), name="naps"))
-        await engine.register(flow(child("a", "naps")))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(delay(), name="naps"))
+        await engine.workflows.register(flow(child("a", "naps")))
+        started = await engine.executions.start("flow", wait="rest")
         return started.id, await until_child(engine, child_id(started.id, "a", 1), "waiting")
 
 
@@ -67,16 +67,16 @@ async def test_a_child_that_is_gone_is_missing(tmp_path: Path) -> None:
 async def left_behind(folder: Path, *, paused: bool = False) -> tuple[str, str]:
     """Leave a parent whose child is to be started, or to be paused, and nobody has brought it the message."""
     async with engine_at(folder) as engine:
-        await engine.register(flow(delay(), name="naps"))
-        await engine.register(flow(child("a", "naps")))
+        await engine.workflows.register(flow(delay(), name="naps"))
+        await engine.workflows.register(flow(child("a", "naps")))
         if paused:
-            started = await engine.start("flow", wait="rest")
+            started = await engine.executions.start("flow", wait="rest")
             await until_child(engine, child_id(started.id, "a", 1), "waiting")
             engine.instance.outbox_relay.stop()
-            await engine.pause(started.id)
+            await engine.control.pause(started.id)
         else:
             engine.instance.outbox_relay.stop()
-            started = await engine.start("flow", wait="rest")
+            started = await engine.executions.start("flow", wait="rest")
         return started.id, child_id(started.id, "a", 1)
 
 
@@ -92,7 +92,7 @@ async def test_word_of_the_end_that_is_lost_is_found(tmp_path: Path) -> None:
     parent, inner = await resting(tmp_path)
     async with engine_at(tmp_path) as engine:
         engine.instance.outbox_relay.stop()
-        await engine.cancel(inner)
+        await engine.control.cancel(inner)
     assert await found(tmp_path) == []
     damaged(tmp_path, "DELETE FROM outbox WHERE sender = :id", of=inner)
     assert await found(tmp_path) == [("child_unheard", parent)]
@@ -102,10 +102,10 @@ async def test_word_of_a_pause_that_is_lost_is_found(tmp_path: Path) -> None:
     parent, inner = await left_behind(tmp_path, paused=True)
     async with engine_at(tmp_path) as engine:
         engine.instance.outbox_relay.stop()
-        (pause,) = await engine.instance.store.outgoing(parent)
+        (pause,) = await engine.instance.store.outbox.list_undelivered(parent)
         wanted = Enqueue(execution_id=inner, kind=pause.kind, body=pause.body, source=parent, source_n=pause.n)
         await engine.instance.driver.send([wanted])
-        await engine.instance.store.sent([pause])
+        await engine.instance.store.outbox.delete_delivered([pause])
         await until_status(engine, inner, "paused")
     assert await found(tmp_path) == []
     damaged(tmp_path, "DELETE FROM outbox WHERE sender = :id", of=inner)
@@ -114,19 +114,19 @@ async def test_word_of_a_pause_that_is_lost_is_found(tmp_path: Path) -> None:
 
 async def test_families_that_are_at_work_raise_no_alarm(tmp_path: Path) -> None:
     async with engine_at(tmp_path, Scripted("done")) as one, engine_at(tmp_path, Scripted("done")) as two:
-        await one.register(flow(call("a"), delay(duration="1ms"), call("b"), name="works"))
-        await one.register(flow(fan_out(child("a", "works")), child("b", "works")))
-        began = [(await (one if n % 2 else two).start("flow", list(range(4)))).id for n in range(30)]
+        await one.workflows.register(flow(call("a"), delay(duration="1ms"), call("b"), name="works"))
+        await one.workflows.register(flow(fan_out(child("a", "works")), child("b", "works")))
+        began = [(await (one if n % 2 else two).executions.start("flow", list(range(4)))).id for n in range(30)]
         verifying = asyncio.create_task(no_alarm(tmp_path))
         for parent in began[::3]:
             with suppress(WrongState):  # it is done already
-                await one.pause(parent)
+                await one.control.pause(parent)
         await verifying
         for parent in began:
             head = await until(one, parent, lambda head: head.status in ("completed", "paused"))
             if head.status == "paused":
-                await one.resume(parent)
-            assert (await one.wait(parent)).status == "completed"
+                await one.control.resume(parent)
+            assert (await one.executions.wait(parent)).status == "completed"
     assert await found(tmp_path) == []
 
 

@@ -21,13 +21,13 @@ async def path(tmp_path: Path) -> Path:
     """Make a database with an execution that has ended, one that holds the slot, and one in line for it."""
     work = Held()
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a"), settings={"concurrency": {"limit": 1}}))
-        await engine.start("flow", key="ended")
+        await engine.workflows.register(flow(call("a"), settings={"concurrency": {"limit": 1}}))
+        await engine.executions.start("flow", key="ended")
         (await work.begun()).returns()
-        await engine.wait(ENDED)
-        await engine.start("flow", key="holder")
+        await engine.executions.wait(ENDED)
+        await engine.executions.start("flow", key="holder")
         await work.begun()
-        await engine.start("flow", key="waiting")
+        await engine.executions.start("flow", key="waiting")
         await engine.stop(grace=0)
     return tmp_path / "layover.db"
 

@@ -6,19 +6,20 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import apsw
 
-from layover import Engine
-from layover.bootstrap import open_store
+from layover.bootstrap import open_runtime, open_store
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events, encode_events
-from layover.ports.records import Claim, Enqueue, PointFilter
+from layover.ports.records import Claim, Enqueue
+from layover.ports.view_records import PointFilter
 from layover.runtime.ids import id_from_key
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from layover.core.engine.events import AnyEvent
+    from layover.runtime.runtime import Runtime
 
 Entries: TypeAlias = "list[tuple[int, list[AnyEvent]]]"
 
@@ -62,37 +63,37 @@ async def build(address: str) -> None:
     """Make the database: executions that are done, failed, waiting, asking, held, tried again, driven, and told."""
     global _failing  # noqa: PLW0603 - what a function does is all that can be changed about it
     nodes = [echo, breaks, flaky]
-    async with Engine(address, nodes=nodes, settings=Settings(snapshot_at_rest=1)) as engine:
+    async with open_runtime(address, nodes=nodes, settings=RuntimeSettings(snapshot_at_rest=1)) as engine:
         for name, graph in WORKFLOWS.items():
-            await engine.register(f"name: {name}\nnodes: {graph}\n")
-        await engine.start("form", key="snapshot", wait="rest")
-    async with Engine(address, nodes=nodes) as engine:
+            await engine.workflows.register(f"name: {name}\nnodes: {graph}\n")
+        await engine.executions.start("form", key="snapshot", wait="rest")
+    async with open_runtime(address, nodes=nodes) as engine:
         await _answer(engine, named("snapshot", "form"))
         for name in ("chain", "broken", "flaky", "asking", "form", "timer", "trying", "around"):
-            await engine.start(name, key=name, wait="rest")
+            await engine.executions.start(name, key=name, wait="rest")
         for name in ("held", "told", "driven"):
-            await engine.start("timer", key=name, wait="rest")
-        await engine.start("form", key="reserved", wait="rest")
-        await engine.start("asking", key="cancelled", wait="rest")
-        (asked,) = await engine.points(named("asking"))
-        await engine.answer(asked.point.id, by="ann", approved=True)
-        await engine.wait(named("asking"), "rest")
+            await engine.executions.start("timer", key=name, wait="rest")
+        await engine.executions.start("form", key="reserved", wait="rest")
+        await engine.executions.start("asking", key="cancelled", wait="rest")
+        (asked,) = await engine.points.list(named("asking"))
+        await engine.answers.answer(asked.point.id, by="ann", approved=True)
+        await engine.executions.wait(named("asking"), "rest")
         await _answer(engine, named("form"))
         await _answer(engine, named("form"))
-        await engine.pause(named("held", "timer"), "lunch")
-        await engine.cancel(named("cancelled", "asking"), "never mind")
+        await engine.control.pause(named("held", "timer"), "lunch")
+        await engine.control.cancel(named("cancelled", "asking"), "never mind")
         _failing = False
-        await engine.retry(named("flaky"))
-        await engine.wait(named("flaky"))
+        await engine.control.retry(named("flaky"))
+        await engine.executions.wait(named("flaky"))
         _failing = True
     await _leave_unheard(address)
 
 
-async def _answer(engine: Engine, execution_id: str) -> None:
-    (asked,) = await engine.points(execution_id)
-    await engine.answer(asked.point.id, {"size": 1}, by="ann")
+async def _answer(engine: Runtime, execution_id: str) -> None:
+    (asked,) = await engine.points.list(execution_id)
+    await engine.answers.answer(asked.point.id, {"size": 1}, by="ann")
     await engine.instance.listeners.until(execution_id, lambda head: head.commands_done == head.commands_seq)
-    await engine.wait(execution_id, "rest")
+    await engine.executions.wait(execution_id, "rest")
 
 
 async def _leave_unheard(address: str) -> None:
@@ -100,10 +101,12 @@ async def _leave_unheard(address: str) -> None:
     store = open_store(address)
     await store.open("nobody")
     now = await store.now()
-    await store.enqueue([Enqueue(execution_id=named("told", "timer"), kind="Pause", body=b"{}", source="x")], now)
-    (row,) = await store.points(PointFilter(execution_id=named("reserved", "form")))
-    await store.answer(cmd.Answer(point=row.point.id, by="ann", data={"size": 1}), "y", now)
-    await store.claim(
+    await store.commands.enqueue(
+        [Enqueue(execution_id=named("told", "timer"), kind="Pause", body=b"{}", source="x")], now
+    )
+    (row,) = await store.queries.list_points(PointFilter(execution_id=named("reserved", "form")))
+    await store.answers.reserve(cmd.Answer(point=row.point.id, by="ann", data={"size": 1}), "y", now)
+    await store.claims.claim(
         Claim(instance="nobody", now=now, lease_until=now + 30_000, execution_id=named("driven", "timer"))
     )
     await store.close()

@@ -14,8 +14,10 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.ports.records import Message, OpenedPoint, Rest, Signal
+from layover.ports.store import FAMILIES
 from layover.runtime.dispatch.signal_router import SignalRouter
 from layover.runtime.execution.outbox_messages import SCAN, Scanning
+from layover.testing.store_proxy import FamilyProxy
 from tests.stores.conformance import create, head, point, step, uid
 
 if TYPE_CHECKING:
@@ -26,7 +28,8 @@ if TYPE_CHECKING:
 
 NOW = 1_000
 LATER = 10_000
-# The calls of each side, at most: keep, waits, enqueue, dispatched; and commit, signals, point, enqueue, sent.
+# The calls of each side, at most: add, list_waits, enqueue, mark_dispatched;
+# and commit, list_since, find_point, enqueue, delete_delivered.
 OF_SIGNAL, OF_WAIT = 4, 5
 
 
@@ -37,7 +40,7 @@ class Sending:
         self._store = store
 
     async def send(self, commands: Sequence[Enqueue]) -> list[Enqueued | Refusal]:
-        return await self._store.enqueue(commands, NOW) if commands else []
+        return await self._store.commands.enqueue(commands, NOW) if commands else []
 
 
 class Side:
@@ -49,11 +52,15 @@ class Side:
         self._let_on = asyncio.Semaphore(0)
         self._work = asyncio.get_running_loop().create_task(work(cast("Store", self)))
 
-    def __getattr__(self, name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._store, name)
+        return FamilyProxy(name, found, self._held) if name in FAMILIES else self._held(name, found)
+
+    def _held(self, _name: str, method: Callable[..., Coroutine[Any, Any, Any]]) -> Any:
         async def call(*args: Any) -> Any:
             self._stands.set()
             await self._let_on.acquire()
-            return await getattr(self._store, name)(*args)
+            return await method(*args)
 
         return call
 
@@ -87,7 +94,7 @@ def signal_of(n: int) -> Signal:
 
 async def bring(store: Store, n: int) -> None:
     """Bring a signal."""
-    if await store.keep_signal(signal_of(n)):
+    if await store.signals.add(signal_of(n)):
         await SignalRouter(store, Sending(store)).dispatch(signal_of(n))
 
 
@@ -96,7 +103,7 @@ async def open_wait(store: Store, n: int) -> None:
     scanning = Scanning(point=f"p{n}", signals=(("paid", f"k{n}"),), since=300)
     message = Message(sender=uid(n), n=2, destination=uid(n), kind=SCAN, body=msgspec.json.encode(scanning), due_at=NOW)
     opened = OpenedPoint(point=point(f"p{n}", kind="signal"), waits=scanning.signals)
-    (outcome,) = await store.commit([replace(step(n), points=(opened,), messages=(message,), rest=Rest())])
+    (outcome,) = await store.appends.commit([replace(step(n), points=(opened,), messages=(message,), rest=Rest())])
     assert outcome.verdict == "passed"
     await deliver_scan(store, message)
 
@@ -104,13 +111,13 @@ async def open_wait(store: Store, n: int) -> None:
 async def deliver_scan(store: Store, message: Message) -> None:
     scanning = msgspec.json.decode(message.body, type=Scanning)
     await SignalRouter(store, Sending(store)).scan(message.sender, scanning)
-    await store.sent([message])
+    await store.outbox.delete_delivered([message])
 
 
 async def clear_up(store: Store) -> None:
     """Do what others have left: look for signals that are undispatched, and deliver what is in the outbox."""
     await SignalRouter(store, Sending(store)).look(LATER)
-    for message in (await store.outbox(LATER, 100)).due:
+    for message in (await store.outbox.read_due(LATER, 100)).due:
         await deliver_scan(store, message)
 
 
@@ -152,9 +159,9 @@ async def race_at_once(one: Store, other: Store, n: int) -> int:
 
 async def meetings(store: Store, n: int) -> int:
     """Return how often an execution was told of its signal; nobody may have anything left to look for."""
-    assert await store.undispatched(LATER, 10) == []
-    assert await store.outgoing(uid(n)) == []
-    told = await store.commands(uid(n), 0)
+    assert await store.signals.list_undispatched(LATER, 10) == []
+    assert await store.outbox.list_undelivered(uid(n)) == []
+    told = await store.commands.list_after(uid(n), 0)
     assert (await head(store, n)).commands_seq == len(told)
     return len(told)
 

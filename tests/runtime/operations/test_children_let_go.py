@@ -12,16 +12,16 @@ from tests.runtime.harness import Held, call, child, delay, engine_at, flow, unt
 async def test_a_parent_does_not_wait_for_it_to_be_paused_again(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(delay(), name="naps"))
-        await engine.register(flow(call("w"), name="works"))
+        await engine.workflows.register(flow(delay(), name="naps"))
+        await engine.workflows.register(flow(call("w"), name="works"))
         begin = {"id": "begin", "type": "compute", "output": 1, "next": ["a", "b"]}
-        await engine.register(flow(begin, child("a", "naps") | {"next": None}, child("b", "works")))
-        parent = (await engine.start("flow")).id
+        await engine.workflows.register(flow(begin, child("a", "naps") | {"next": None}, child("b", "works")))
+        parent = (await engine.executions.start("flow")).id
         naps = await until_child(engine, child_id(parent, "a", 1), "waiting")
         running = await work.begun()
-        await engine.pause(parent)
+        await engine.control.pause(parent)
         await until(engine, parent, lambda head: head.commands_done == 2)  # the one that naps is paused
-        await engine.resume(naps, by="its own operator")
+        await engine.control.resume(naps, by="its own operator")
         await until(engine, parent, lambda head: head.commands_done == 3)
         assert await violations(engine.instance.store) == []
         running.returns()

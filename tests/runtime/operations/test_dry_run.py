@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from layover.core.plan import load
-from layover.runtime.errors import AnswerRefused
-from layover.runtime.operations.dry_run import DryRun, TooManySteps
+from layover.errors import AnswerRefused
+from layover.runtime.operations.dry_run import DryRunner, TooManySteps
 from tests.runtime.harness import approval, delay, flow
 
 NOW = 1_700_000_000_000
@@ -18,13 +18,13 @@ def form(**fields: Any) -> dict[str, Any]:
     return {"id": "ask", "type": "form", "title": "Say it", **fields}
 
 
-def run(definition: dict[str, object], given: object = None, **made_up: Any) -> DryRun:
-    played = DryRun(load(definition), **{"outputs": {}, "answers": {}, "now": NOW, **made_up})
+def run(definition: dict[str, object], given: object = None, **made_up: Any) -> DryRunner:
+    played = DryRunner(load(definition), **{"outputs": {}, "answers": {}, "now": NOW, **made_up})
     played.run(given)
     return played
 
 
-def waiting(played: DryRun) -> list[str]:
+def waiting(played: DryRunner) -> list[str]:
     return sorted(point.node for point in played.state.points.rows.values())
 
 

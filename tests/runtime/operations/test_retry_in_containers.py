@@ -49,17 +49,17 @@ ORDER = flow(branches(pay=[work("charge")], send=[form("ask", next="ship"), work
 async def test_nothing_that_was_done_is_done_again_by_another_engine(tmp_path: Path) -> None:
     recorder = Recorder("ship")
     async with engine_at(tmp_path, recorder) as engine:
-        await engine.register(ORDER)
-        started = await engine.start("flow", wait="rest")
-        [point] = await engine.points(started.id)
-        await engine.answer(point.point.id, {}, by="mia")
-        assert (await engine.wait(started.id)).status == "failed"
+        await engine.workflows.register(ORDER)
+        started = await engine.executions.start("flow", wait="rest")
+        [point] = await engine.points.list(started.id)
+        await engine.answers.answer(point.point.id, {}, by="mia")
+        assert (await engine.executions.wait(started.id)).status == "failed"
     async with engine_at(tmp_path, recorder) as engine:
-        await engine.retry(started.id, by="mia")
-        done = await engine.wait(started.id)
+        await engine.control.retry(started.id, by="mia")
+        done = await engine.executions.wait(started.id)
         assert (done.status, done.output) == ("completed", {"pay": "charge", "send": "ship"})
         assert recorder.effects == {"charge": 1, "ship": 1}
-        nodes = {one.context_id: (one.status, len(one.attempts)) for one in await engine.nodes(started.id)}
+        nodes = {one.context_id: (one.status, len(one.attempts)) for one in await engine.queries.nodes(started.id)}
         assert nodes == {
             "both": ("completed", 1),
             "charge:both.pay": ("completed", 1),
@@ -73,12 +73,12 @@ async def test_of_many_items_only_those_that_failed_are_called_again(tmp_path: P
     recorder = Recorder("1", "3")
     each = fan_out(work("${item}", "one"), on_failure="wait", concurrency=2)
     async with engine_at(tmp_path, recorder) as engine:
-        await engine.register(flow(each))
+        await engine.workflows.register(flow(each))
         items = ["0", "1", "2", "3", "4"]
-        failed = await engine.start("flow", items, wait="end")
+        failed = await engine.executions.start("flow", items, wait="end")
         assert failed.status == "failed"
-        await engine.retry(failed.id)
-        done = await engine.wait(failed.id)
+        await engine.control.retry(failed.id)
+        done = await engine.executions.wait(failed.id)
         assert (done.status, done.output) == ("completed", items)
         assert recorder.effects == dict.fromkeys(items, 1)
 
@@ -86,12 +86,14 @@ async def test_of_many_items_only_those_that_failed_are_called_again(tmp_path: P
 async def test_one_can_rewind_to_what_failed_in_a_branch_by_its_context_id(tmp_path: Path) -> None:
     recorder = Recorder("ship")
     async with engine_at(tmp_path, recorder) as engine:
-        await engine.register(flow(branches(pay=[work("charge")], send=[work("pack", next="ship"), work("ship")])))
-        failed = await engine.start("flow", wait="end")
-        nodes = {one.context_id: one.status for one in await engine.nodes(failed.id)}
+        await engine.workflows.register(
+            flow(branches(pay=[work("charge")], send=[work("pack", next="ship"), work("ship")]))
+        )
+        failed = await engine.executions.start("flow", wait="end")
+        nodes = {one.context_id: one.status for one in await engine.queries.nodes(failed.id)}
         assert nodes["ship:both.send"] == "failed"
-        await engine.rewind(failed.id, "ship:both.send", by="mia")
-        done = await engine.wait(failed.id)
+        await engine.control.rewind(failed.id, "ship:both.send", by="mia")
+        done = await engine.executions.wait(failed.id)
         assert (done.status, done.output) == ("completed", {"pay": "charge", "send": "ship"})
         assert recorder.effects == {"charge": 1, "pack": 1, "ship": 1}
         assert await violations(engine.instance.store) == []

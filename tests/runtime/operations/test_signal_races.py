@@ -12,7 +12,7 @@ import pytest
 from layover.bootstrap import open_store
 from layover.ports.commit_points import CommitPoint
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import Append, AuditEntry, Enqueue, Enqueued, OpenedPoint, Outcome, Refusal, Signal, Wait
+from layover.ports.records import Append, AuditRow, Enqueue, Enqueued, OpenedPoint, Outcome, Refusal, Signal, Wait
 from layover.stores.memory import MemoryDatabase, MemoryStore
 from tests.conftest import FACTOR
 from tests.runtime.harness import HOUR, Between, HandWound, Held, call, end, engine_on, fan_out, flow, until
@@ -23,7 +23,7 @@ from tests.servers.postgres import databases
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 
-    from layover.ports.access import Standing
+    from layover.ports.access import WorkflowStatus
     from layover.ports.store import Store
 
 T = TypeVar("T")
@@ -38,42 +38,42 @@ class NobodyFound(Between):
 
     broken = False
 
-    async def waits(self, name: str, key: str) -> list[Wait]:
+    async def signals_list_waits(self, name: str, key: str) -> list[Wait]:
         if self.broken:
             raise StoreUnavailable("The line is dead.")
-        return await self.store.waits(name, key)
+        return await self.store.signals.list_waits(name, key)
 
 
 @EACH
 async def test_a_signal_that_is_kept_is_accepted_and_dispatched_later(tmp_path: Path) -> None:
     store = NobodyFound(tmp_path)
     async with engine_on(store, outbox_poll=10) as engine:
-        await engine.register(flow(wait_for(), THE_ID))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(wait_for(), THE_ID))
+        started = await engine.executions.start("flow", wait="rest")
         store.broken = True
-        told = await engine.deliver("paid", id="s")
+        told = await engine.signals.deliver("paid", id="s")
         assert (told.matched, told.repeated) == ((), False)
         store.broken = False
         now = engine.instance.clock.now()
         await engine.instance.signal_router.look(now + 2_000)
-        assert await engine.result(started.id) == "s"
-        assert await store.undispatched(2**60, 10) == []
+        assert await engine.executions.result(started.id) == "s"
+        assert await store.signals.list_undispatched(2**60, 10) == []
 
 
 @EACH
 async def test_all_that_were_left_are_dispatched_at_one_look(tmp_path: Path) -> None:
     store = NobodyFound(tmp_path)
     async with engine_on(store, outbox_poll=HOUR) as engine:
-        await engine.register(flow(fan_out(wait_for(key="${item}")), end("${size(nodes.each)}")))
+        await engine.workflows.register(flow(fan_out(wait_for(key="${item}")), end("${size(nodes.each)}")))
         keys = [str(n) for n in range(250)]
-        started = await engine.start("flow", keys, wait="rest")
+        started = await engine.executions.start("flow", keys, wait="rest")
         store.broken = True
         for key in keys:
-            await engine.deliver("paid", key)
+            await engine.signals.deliver("paid", key)
         store.broken = False
         await engine.instance.signal_router.look(engine.instance.clock.now() + 2_000)
-        assert await store.undispatched(2**60, 10) == []
-        assert await engine.result(started.id) == 250
+        assert await store.signals.list_undispatched(2**60, 10) == []
+        assert await engine.executions.result(started.id) == 250
 
 
 # The race
@@ -92,7 +92,7 @@ async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
     databases.give_back()
 
 
-async def test_a_signal_and_a_wait_meet_once_in_every_order_whoever_dies(stores: tuple[Store, Store]) -> None:
+async def test_a_signal_and_a_wait_meet_once_in_every_order_and_crash(stores: tuple[Store, Store]) -> None:
     for n, order in enumerate(signal_race.orders(), start=1):
         await signal_race.begin(stores[1], n)
         met = await signal_race.race(*stores, n, order)
@@ -112,25 +112,25 @@ class Weighing(Between):
         super().__init__(folder)
         self.most = self.heaviest = 0
 
-    async def enqueue(
-        self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+    async def commands_enqueue(
+        self, commands: Sequence[Enqueue], now: int, status: WorkflowStatus | None = None
     ) -> list[Enqueued | Refusal]:
         self.most = max(self.most, len(commands))
         self.heaviest = max(self.heaviest, sum(len(one.body) for one in commands))
-        return await self.store.enqueue(commands, now, standing)
+        return await self.store.commands.enqueue(commands, now, status)
 
 
 @EACH
 @pytest.mark.parametrize(("count", "size"), [(150, 1), (40, 200_000)])
-async def test_a_long_past_is_told_in_bunches(tmp_path: Path, count: int, size: int) -> None:
+async def test_a_wait_that_looks_back_reads_signals_in_batches(tmp_path: Path, count: int, size: int) -> None:
     store = Weighing(tmp_path)
     async with engine_on(store) as engine:
         last = f"signal.data.n == {count - 1}"
-        await engine.register(flow(wait_for(lookback="1h", filter=last), end("${nodes.settled.data.n}")))
+        await engine.workflows.register(flow(wait_for(lookback="1h", filter=last), end("${nodes.settled.data.n}")))
         for n in range(count):
-            await engine.deliver("paid", data={"n": n, "weight": "x" * size})
-        started = await engine.start("flow")
-        assert await engine.result(started.id) == count - 1
+            await engine.signals.deliver("paid", data={"n": n, "weight": "x" * size})
+        started = await engine.executions.start("flow")
+        assert await engine.executions.result(started.id) == count - 1
         assert 1 < store.most <= 100
         assert store.heaviest < 5_000_000
 
@@ -140,50 +140,50 @@ class Forgetful(Between):
 
     broken = False
 
-    async def dispatched(self, ids: Sequence[str]) -> None:
+    async def signals_mark_dispatched(self, ids: Sequence[str]) -> None:
         if self.broken:
             raise StoreUnavailable("The line is dead.")
-        await self.store.dispatched(ids)
+        await self.store.signals.mark_dispatched(ids)
 
 
 @EACH
-async def test_a_signal_that_is_dispatched_again_is_not_for_who_waits_later(tmp_path: Path) -> None:
+async def test_a_signal_that_is_dispatched_again_does_not_match_later_waits(tmp_path: Path) -> None:
     store = Forgetful(tmp_path)
     async with engine_on(store, outbox_poll=HOUR) as engine:
-        await engine.register(flow(wait_for(id_="first"), wait_for(id_="second"), end("${nodes.second.id}")))
-        started = await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(wait_for(id_="first"), wait_for(id_="second"), end("${nodes.second.id}")))
+        started = await engine.executions.start("flow", wait="rest")
         store.broken = True
-        assert (await engine.deliver("paid", id="s1")).id == "s1"
+        assert (await engine.signals.deliver("paid", id="s1")).id == "s1"
         await until(engine, started.id, lambda head: head.owner is None and head.last_seq > started.last_seq)
         store.broken = False
         await engine.instance.signal_router.look(engine.instance.clock.now() + 2_000)
         await is_heard(engine, started.id)
-        await engine.deliver("paid", id="s2")
-        assert await engine.result(started.id) == "s2"
+        await engine.signals.deliver("paid", id="s2")
+        assert await engine.executions.result(started.id) == "s2"
 
 
 @EACH
 @pytest.mark.parametrize("ahead", [0, 5_000])
-async def test_whoever_brings_a_signal_may_have_a_clock_that_is_ahead(tmp_path: Path, ahead: int) -> None:
+async def test_the_sender_of_a_signal_may_have_a_clock_that_is_ahead(tmp_path: Path, ahead: int) -> None:
     clock, work = HandWound(), Held()
     waits = flow(wait_for(id_="first"), wait_for(id_="second"))["nodes"]
     branches = [{"id": "busy", "body": [call("a")]}, {"id": "waits", "body": waits}]
     both: dict[str, object] = {"id": "both", "type": "parallel", "branches": branches}
     concurrent = {"resume": "concurrent"}
     async with engine_on(clock.store(tmp_path), work) as engine, engine_on(clock.store(tmp_path)) as other:
-        await engine.register(flow(both, end("${nodes.both.waits.id}"), settings=concurrent))
+        await engine.workflows.register(flow(both, end("${nodes.both.waits.id}"), settings=concurrent))
         with noticed(CommitPoint.MESSAGES_SENT) as scanned:
-            started = await engine.start("flow")
+            started = await engine.executions.start("flow")
             running = await work.begun()  # so it is driven here, whoever tells it something
             await scanned.wait()
         other.instance.clock.set(clock.now + ahead)
         with noticed(CommitPoint.MESSAGES_SENT) as scanned:
-            await other.deliver("paid", id="s1")
+            await other.signals.deliver("paid", id="s1")
             await scanned.wait()
         await until(engine, started.id, lambda head: head.commands_done == head.commands_seq)
-        await engine.deliver("paid", id="s2")
+        await engine.signals.deliver("paid", id="s2")
         running.returns()
-        assert await engine.result(started.id) == "s2"
+        assert await engine.executions.result(started.id) == "s2"
 
 
 # Two engines
@@ -211,26 +211,26 @@ class Stepped(Between):
         finally:
             self._done[name].set()
 
-    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
-        make = self.store.commit
+    async def appends_commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        make = self.store.appends.commit
         if any(isinstance(one, OpenedPoint) for append in appends for one in append.points):
             return await self._held("commit", lambda: make(appends))
         return await make(appends)
 
-    async def signals(self, name: str, key: str, since: int) -> list[Signal]:
-        make = self.store.signals
+    async def signals_list_since(self, name: str, key: str, since: int) -> list[Signal]:
+        make = self.store.signals.list_since
         return await self._held("signals", lambda: make(name, key, since))
 
-    async def keep_signal(self, signal: Signal, audit: AuditEntry | None = None) -> bool:
-        make = self.store.keep_signal
+    async def signals_add(self, signal: Signal, audit: AuditRow | None = None) -> bool:
+        make = self.store.signals.add
         return await self._held("keep_signal", lambda: make(signal, audit))
 
-    async def waits(self, name: str, key: str) -> list[Wait]:
-        make = self.store.waits
+    async def signals_list_waits(self, name: str, key: str) -> list[Wait]:
+        make = self.store.signals.list_waits
         return await self._held("waits", lambda: make(name, key))
 
-    async def dispatched(self, ids: Sequence[str]) -> None:
-        make = self.store.dispatched
+    async def signals_mark_dispatched(self, ids: Sequence[str]) -> None:
+        make = self.store.signals.mark_dispatched
         await self._held("dispatched", lambda: make(ids))
 
 
@@ -246,14 +246,14 @@ async def test_two_engines_bring_signal_and_wait_together_in_every_order(
     waiting, bringing = Stepped(tmp_path, *OF_WAIT), Stepped(tmp_path, *OF_SIGNAL)
     of_wait, of_signal = iter(OF_WAIT), iter(OF_SIGNAL)
     async with engine_on(waiting) as engine, engine_on(bringing, executions=0) as other:
-        await engine.register(flow(wait_for(lookback="1m"), THE_ID))
-        started = asyncio.create_task(engine.start("flow"))
-        told = asyncio.create_task(other.deliver("paid", id="s"))
+        await engine.workflows.register(flow(wait_for(lookback="1m"), THE_ID))
+        started = asyncio.create_task(engine.executions.start("flow"))
+        told = asyncio.create_task(other.signals.deliver("paid", id="s"))
         for place in range(5):
             if place in places:
                 await waiting.let_go(next(of_wait))
             else:
                 await bringing.let_go(next(of_signal))
         assert not (await told).repeated
-        assert await engine.result((await started).id) == "s"
-        assert await waiting.undispatched(2**60, 10) == []
+        assert await engine.executions.result((await started).id) == "s"
+        assert await waiting.signals.list_undispatched(2**60, 10) == []

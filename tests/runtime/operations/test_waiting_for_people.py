@@ -29,27 +29,27 @@ pytestmark = pytest.mark.usefixtures("each_database")
 async def test_it_is_over_when_a_person_is_awaited(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         for node in (form(), approval()):
-            await engine.register(flow(node))
-            started = await engine.start("flow", wait="people")
+            await engine.workflows.register(flow(node))
+            started = await engine.executions.start("flow", wait="people")
             assert started.status == "paused"
-            assert await engine.wait(started.id, "people") == started
+            assert await engine.executions.wait(started.id, "people") == started
 
 
 async def test_it_is_over_when_the_execution_is(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(end(1)))
-        started = await engine.start("flow", wait="people")
+        await engine.workflows.register(flow(end(1)))
+        started = await engine.executions.start("flow", wait="people")
         assert (started.status, started.output) == ("completed", 1)
 
 
 async def test_it_is_over_when_an_operator_holds_it(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a")))
+        started = await engine.executions.start("flow")
         running = await work.begun()
-        waiting = asyncio.create_task(engine.wait(started.id, "people"))
-        await engine.pause(started.id)
+        waiting = asyncio.create_task(engine.executions.wait(started.id, "people"))
+        await engine.control.pause(started.id)
         running.returns()
         assert (await waiting).status == "paused"
 
@@ -57,9 +57,9 @@ async def test_it_is_over_when_an_operator_holds_it(tmp_path: Path) -> None:
 async def test_time_is_waited_for(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine:
-        await engine.register(flow(delay(), form()))
-        waiting = asyncio.create_task(engine.start("flow", key="k", wait="people"))
-        while not await engine.list(status=["waiting"]):
+        await engine.workflows.register(flow(delay(), form()))
+        waiting = asyncio.create_task(engine.executions.start("flow", key="k", wait="people"))
+        while not await engine.lists.list(status=["waiting"]):
             pass
         assert not waiting.done()
         clock.skip(engine, HOUR)
@@ -68,25 +68,29 @@ async def test_time_is_waited_for(tmp_path: Path) -> None:
 
 async def test_machines_are_waited_for(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(end(1), name="other"))
-        await engine.register(flow(child("a", "other"), {"id": "b", "type": "wait_signal", "signal": "paid"}, form()))
-        started = await engine.start("flow")
-        waiting = asyncio.create_task(engine.wait(started.id, "people"))
-        while not [row for row in await engine.points(started.id) if row.point.kind == "signal"]:
+        await engine.workflows.register(flow(end(1), name="other"))
+        await engine.workflows.register(
+            flow(child("a", "other"), {"id": "b", "type": "wait_signal", "signal": "paid"}, form())
+        )
+        started = await engine.executions.start("flow")
+        waiting = asyncio.create_task(engine.executions.wait(started.id, "people"))
+        while not [row for row in await engine.points.list(started.id) if row.point.kind == "signal"]:
             pass
         assert not waiting.done()
-        await engine.deliver("paid")
+        await engine.signals.deliver("paid")
         assert (await waiting).status == "paused"
 
 
-async def test_it_is_over_when_there_is_a_response_for_whoever_started_it(tmp_path: Path) -> None:
+async def test_waiting_for_people_ends_with_a_response_for_the_caller(tmp_path: Path) -> None:
     signal: dict[str, object] = {"id": "b", "type": "wait_signal", "signal": "paid", "response": {"n": "${nodes.rest}"}}
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine:
-        await engine.register(flow(delay(), signal))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(delay(), signal))
+        started = await engine.executions.start("flow")
         await until_status(engine, started.id, "waiting")
-        waiting = asyncio.create_task(engine.wait(started.id, "people"))
+        waiting = asyncio.create_task(engine.executions.wait(started.id, "people"))
         clock.skip(engine, HOUR)
         assert [one.kind for one in (await waiting).waiting_on] == ["signal"]
-        assert (await engine.start("flow", id=started.id, on_conflict="return", wait="people")).id == started.id
+        assert (
+            await engine.executions.start("flow", id=started.id, on_conflict="return", wait="people")
+        ).id == started.id

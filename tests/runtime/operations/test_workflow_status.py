@@ -10,11 +10,11 @@ import pytest
 from msgspec.structs import replace
 
 from layover.core.engine import events as ev
-from layover.ports.access import Standing
+from layover.errors import LimitReached, NotFound, WrongState
+from layover.ports.access import WorkflowStatus
 from layover.ports.errors import StoreUnavailable
-from layover.runtime.errors import LimitReached, UnknownWorkflow, WorkflowInactive
 from layover.runtime.operations import workflow_status
-from layover.runtime.operations.executions import Options
+from layover.runtime.operations.start_options import Options
 from tests.runtime.harness import (
     HOUR,
     Between,
@@ -37,8 +37,9 @@ from tests.runtime.operations.test_audit_entries import acts, entry
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import Append, Claim, Claims, Enqueue, Enqueued, Loaded, Outcome, Refusal
-    from layover.runtime.engine import Engine
+    from layover.ports.records import Append, Claim, Claims, Enqueue, Enqueued, Outcome, Refusal
+    from layover.ports.view_records import Loaded
+    from layover.runtime.runtime import Runtime
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -47,100 +48,102 @@ PARENT = flow(child("a", "flow", next=NEXT), end("${errors.a.code}", "sorry"), n
 HELD = "The workflow flow is paused: stocktaking"
 
 
-async def statuses(engine: Engine, *ids: str) -> list[str]:
-    return [(await engine.wait(id_, "rest")).status for id_ in ids]
+async def statuses(engine: Runtime, *ids: str) -> list[str]:
+    return [(await engine.executions.wait(id_, "rest")).status for id_ in ids]
 
 
 async def test_a_workflow_is_active_unless_something_else_is_noted(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        with pytest.raises(UnknownWorkflow):
-            await engine.standing("flow")
-        await engine.register(flow(end(1)))
-        assert (await engine.standing("flow")).state == "active"
+        with pytest.raises(NotFound):
+            await engine.workflow_status.get("flow")
+        await engine.workflows.register(flow(end(1)))
+        assert (await engine.workflow_status.get("flow")).state == "active"
 
 
 class Away(Between):
     """A store that cannot be reached when it is asked for a version."""
 
-    async def version(self, hash_: str) -> None:
+    async def definitions_find_by_hash(self, hash_: str) -> None:
         raise StoreUnavailable(f"There is no way to {hash_}.")
 
 
 async def test_no_execution_is_passed_over_because_the_store_is_away(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(form()))
-        await engine.start("flow", wait="rest")
+        await engine.workflows.register(flow(form()))
+        await engine.executions.start("flow", wait="rest")
         async with engine_on(Away(tmp_path)) as other:
             with pytest.raises(StoreUnavailable):
-                await other.pause_workflow("flow", running=True)
+                await other.workflow_status.pause("flow", running=True)
             with pytest.raises(StoreUnavailable):
-                await other.paused()
+                await other.lists.paused()
 
 
-async def test_an_inactive_workflow_is_started_by_nobody_until_it_is_activated(tmp_path: Path) -> None:
+async def test_an_inactive_workflow_cannot_be_started_until_it_is_activated(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(end(1)))
-        await engine.register(PARENT)
-        noted = await engine.set_standing("flow", "inactive", "no stock", by="ann", audit=entry("workflow.deactivate"))
+        await engine.workflows.register(flow(end(1)))
+        await engine.workflows.register(PARENT)
+        noted = await engine.workflow_status.set(
+            "flow", "inactive", "no stock", by="ann", audit=entry("workflow.deactivate")
+        )
         assert (noted.state, noted.reason, noted.by) == ("inactive", "no stock", "ann")
-        assert await engine.standing("flow") == noted
-        with pytest.raises(WorkflowInactive, match="no stock") as refused:
-            await engine.start("flow", audit=entry("execution.start"))
+        assert await engine.workflow_status.get("flow") == noted
+        with pytest.raises(WrongState, match="no stock") as refused:
+            await engine.executions.start("flow", audit=entry("execution.start"))
         assert refused.value.code == "workflow_inactive"
-        assert (await engine.start("parent", wait="end")).output == "workflow_inactive"
-        await engine.set_standing("flow", "inactive", "again", audit=entry("workflow.deactivate"))
-        assert (await engine.standing("flow")).reason == "no stock"
-        await engine.set_standing("flow", "active", audit=entry("workflow.activate"))
-        assert (await engine.start("flow", wait="end")).output == 1
+        assert (await engine.executions.start("parent", wait="end")).output == "workflow_inactive"
+        await engine.workflow_status.set("flow", "inactive", "again", audit=entry("workflow.deactivate"))
+        assert (await engine.workflow_status.get("flow")).reason == "no stock"
+        await engine.workflow_status.set("flow", "active", audit=entry("workflow.activate"))
+        assert (await engine.executions.start("flow", wait="end")).output == 1
         assert await acts(engine) == ["workflow.activate", "workflow.deactivate"]
 
 
 async def test_a_deleted_workflow_is_unknown_and_what_was_begun_goes_on(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a"), end("fine")))
-        await engine.register(PARENT)
-        begun = await engine.start("flow", key="k")
+        await engine.workflows.register(flow(call("a"), end("fine")))
+        await engine.workflows.register(PARENT)
+        begun = await engine.executions.start("flow", key="k")
         running = await work.begun()
-        await engine.set_standing("flow", "deleted", by="ann", audit=entry("workflow.delete"))
+        await engine.workflow_status.set("flow", "deleted", by="ann", audit=entry("workflow.delete"))
         for asked in (
-            engine.standing("flow"),
-            engine.plan_of("flow"),
-            engine.start("flow"),
-            engine.start("flow", version=1),
-            engine.set_standing("flow", "active"),
-            engine.pause_workflow("flow"),
-            engine.resume_workflow("flow"),
+            engine.workflow_status.get("flow"),
+            engine.workflows.plan_of("flow"),
+            engine.executions.start("flow"),
+            engine.executions.start("flow", version=1),
+            engine.workflow_status.set("flow", "active"),
+            engine.workflow_status.pause("flow"),
+            engine.workflow_status.resume("flow"),
         ):
-            with pytest.raises(UnknownWorkflow):
+            with pytest.raises(NotFound):
                 await asked
-        assert (await engine.start("parent", wait="end")).output == "unknown_workflow"
-        assert (await engine.start("flow", key="k", on_conflict="return")).id == begun.id
+        assert (await engine.executions.start("parent", wait="end")).output == "unknown_workflow"
+        assert (await engine.executions.start("flow", key="k", on_conflict="return")).id == begun.id
         running.returns()
-        assert await engine.result(begun.id) == "fine"
-        assert [one.number for one in await engine.instance.store.versions("flow")] == [1]
+        assert await engine.executions.result(begun.id) == "fine"
+        assert [one.number for one in await engine.instance.store.definitions.list_versions("flow")] == [1]
         assert await acts(engine) == ["workflow.delete"]
 
 
 async def test_a_deleted_workflow_that_is_registered_again_can_be_started(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(end(1)))
-        await engine.set_standing("flow", "deleted")
-        await engine.register(flow(end(1)))
-        assert (await engine.standing("flow")).state == "active"
-        assert (await engine.start("flow", wait="end")).output == 1
+        await engine.workflows.register(flow(end(1)))
+        await engine.workflow_status.set("flow", "deleted")
+        await engine.workflows.register(flow(end(1)))
+        assert (await engine.workflow_status.get("flow")).state == "active"
+        assert (await engine.executions.start("flow", wait="end")).output == 1
 
 
 async def test_what_another_engine_notes_counts_within_a_second(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as here, engine_on(clock.store(tmp_path)) as there:
-        await here.register(flow(end(1)))
-        await here.start("flow", wait="end")
-        await there.set_standing("flow", "inactive")
+        await here.workflows.register(flow(end(1)))
+        await here.executions.start("flow", wait="end")
+        await there.workflow_status.set("flow", "inactive")
         clock.now += 60_000
         here.instance.clock.set(clock.now)
-        with pytest.raises(WorkflowInactive):
-            await here.start("flow")
+        with pytest.raises(WrongState):
+            await here.executions.start("flow")
 
 
 # Pausing whole workflows
@@ -149,86 +152,90 @@ async def test_what_another_engine_notes_counts_within_a_second(tmp_path: Path) 
 async def test_what_starts_while_its_workflow_is_paused_is_held_until_that_goes_on(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a"), end("fine")))
-        before = await engine.start("flow")
+        await engine.workflows.register(flow(call("a"), end("fine")))
+        before = await engine.executions.start("flow")
         running = await work.begun()
-        moved = await engine.pause_workflow("flow", "stocktaking", by="ann", audit=entry("workflow.pause"))
-        assert (moved.standing.state, moved.executions, moved.more) == ("paused", 0, False)
-        held = await engine.start("flow", wait="rest", audit=entry("execution.start"))
+        moved = await engine.workflow_status.pause("flow", "stocktaking", by="ann", audit=entry("workflow.pause"))
+        assert (moved.status.state, moved.executions, moved.more) == ("paused", 0, False)
+        held = await engine.executions.start("flow", wait="rest", audit=entry("execution.start"))
         assert (held.status, held.paused_reason, held.started_at) == ("paused", HELD, None)
-        (pausing,) = [one.event for one in await engine.history(held.id) if isinstance(one.event, ev.ExecutionPausing)]
+        (pausing,) = [
+            one.event for one in await engine.queries.history(held.id) if isinstance(one.event, ev.ExecutionPausing)
+        ]
         assert pausing.by == "ann"
-        assert (await engine.get(before.id)).status == "running"
+        assert (await engine.queries.get(before.id)).status == "running"
         running.returns()
-        assert await engine.result(before.id) == "fine"
+        assert await engine.executions.result(before.id) == "fine"
 
-        moved = await engine.resume_workflow("flow", by="bob", audit=entry("workflow.resume"))
-        assert (moved.standing.state, moved.executions, moved.more) == ("active", 1, False)
+        moved = await engine.workflow_status.resume("flow", by="bob", audit=entry("workflow.resume"))
+        assert (moved.status.state, moved.executions, moved.more) == ("active", 1, False)
         (await work.begun()).returns()
-        assert await engine.result(held.id) == "fine"
-        assert (await engine.start("flow")).status == "running"
+        assert await engine.executions.result(held.id) == "fine"
+        assert (await engine.executions.start("flow")).status == "running"
         assert await acts(engine) == ["execution.start", "workflow.pause", "workflow.resume"]
 
 
 async def test_what_runs_is_paused_with_its_workflow_if_that_is_asked_for(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a"), end("fine")))
-        await engine.register(flow(form(), name="other"))
-        bystander = await engine.start("other", wait="rest")
-        first, second, own = [(await engine.start("flow")).id for _ in range(3)]
+        await engine.workflows.register(flow(call("a"), end("fine")))
+        await engine.workflows.register(flow(form(), name="other"))
+        bystander = await engine.executions.start("other", wait="rest")
+        first, second, own = [(await engine.executions.start("flow")).id for _ in range(3)]
         calls = await work.all_begun(3)
-        later = (await engine.start("flow", options=Options(delay="1h"))).id
-        await engine.pause(own, "my own reason")
-        moved = await engine.pause_workflow("flow", "stocktaking", running=True, audit=entry("workflow.pause"))
+        later = (await engine.executions.start("flow", options=Options(delay="1h"))).id
+        await engine.control.pause(own, "my own reason")
+        moved = await engine.workflow_status.pause("flow", "stocktaking", running=True, audit=entry("workflow.pause"))
         assert moved.executions == 3
         for running in calls:
             running.returns()
         for one in (first, second, own, later):
             await until_status(engine, one, "paused")
-        assert (await engine.get(first)).paused_reason == HELD
-        assert [one.kind for one in (await engine.get(bystander.id)).waiting_on] == ["form"]
+        assert (await engine.queries.get(first)).paused_reason == HELD
+        assert [one.kind for one in (await engine.queries.get(bystander.id)).waiting_on] == ["form"]
 
-        again = await engine.pause_workflow("flow", "another reason", running=True, audit=entry("workflow.pause"))
-        assert (again.executions, again.standing.reason) == (0, "stocktaking")
-        resumed = await engine.resume_workflow("flow", audit=entry("workflow.resume"))
+        again = await engine.workflow_status.pause(
+            "flow", "another reason", running=True, audit=entry("workflow.pause")
+        )
+        assert (again.executions, again.status.reason) == (0, "stocktaking")
+        resumed = await engine.workflow_status.resume("flow", audit=entry("workflow.resume"))
         assert (resumed.executions, resumed.more) == (3, False)
-        assert [await engine.result(one) for one in (first, second)] == ["fine", "fine"]
-        assert (await engine.get(own)).paused_reason == "my own reason"
+        assert [await engine.executions.result(one) for one in (first, second)] == ["fine", "fine"]
+        assert (await engine.queries.get(own)).paused_reason == "my own reason"
         await until_status(engine, later, "pending")
         assert await acts(engine) == ["workflow.pause", "workflow.resume"]
 
 
 async def test_what_waits_for_people_is_paused_with_its_workflow(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(form(), end("${nodes.ask.n}")))
-        started = await engine.start("flow", wait="rest")
-        assert (await engine.pause_workflow("flow", "stocktaking", running=True)).executions == 1
-        await engine.wait(started.id, "rest")
-        (row,) = await engine.points(started.id)
-        await engine.answer(row.point.id, {"n": 7})
-        assert (await engine.wait(started.id, "rest")).paused_reason == HELD
-        await engine.resume_workflow("flow")
-        assert await engine.result(started.id) == 7
+        await engine.workflows.register(flow(form(), end("${nodes.ask.n}")))
+        started = await engine.executions.start("flow", wait="rest")
+        assert (await engine.workflow_status.pause("flow", "stocktaking", running=True)).executions == 1
+        await engine.executions.wait(started.id, "rest")
+        (row,) = await engine.points.list(started.id)
+        await engine.answers.answer(row.point.id, {"n": 7})
+        assert (await engine.executions.wait(started.id, "rest")).paused_reason == HELD
+        await engine.workflow_status.resume("flow")
+        assert await engine.executions.result(started.id) == 7
 
 
 async def test_one_call_tells_so_many_and_another_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workflow_status, "_AT_ONCE", 2)
     monkeypatch.setattr(workflow_status, "_MOST", 4)
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(delay()))
-        ids = [(await engine.start("flow", wait="rest")).id for _ in range(5)]
+        await engine.workflows.register(flow(delay()))
+        ids = [(await engine.executions.start("flow", wait="rest")).id for _ in range(5)]
         for act in ("pause", "resume"):
             done: list[tuple[int, bool]] = []
             for _ in range(3):
                 moved = await (
-                    engine.pause_workflow("flow", running=True, audit=entry(act))
+                    engine.workflow_status.pause("flow", running=True, audit=entry(act))
                     if act == "pause"
-                    else engine.resume_workflow("flow", audit=entry(act))
+                    else engine.workflow_status.resume("flow", audit=entry(act))
                 )
                 done.append((moved.executions, moved.more))
                 for one in ids:  # what was told has been taken
-                    await engine.wait(one, "rest")
+                    await engine.executions.wait(one, "rest")
             assert done == [(4, True), (1, False), (0, False)]
             assert await statuses(engine, *ids) == ["paused" if act == "pause" else "waiting"] * 5
         assert await acts(engine) == ["pause", "pause", "resume", "resume"]
@@ -238,114 +245,114 @@ async def test_one_that_cannot_be_read_does_not_keep_the_others_from_being_pause
     class Worn(Between):
         broken = ""
 
-        async def load(self, ids: Sequence[str]) -> list[Loaded | None]:
-            found: list[Loaded | None] = await self.store.load(ids)
+        async def queries_load(self, ids: Sequence[str]) -> list[Loaded | None]:
+            found: list[Loaded | None] = await self.store.queries.load(ids)
             return [replace(one, entries=()) if one and one.head.execution_id == self.broken else one for one in found]
 
     store = Worn(tmp_path)
     async with engine_on(store) as engine:
-        await engine.register(flow(delay()))
-        store.broken, sound = [(await engine.start("flow", wait="rest")).id for _ in range(2)]
-        assert (await engine.pause_workflow("flow", running=True)).executions == 1
+        await engine.workflows.register(flow(delay()))
+        store.broken, sound = [(await engine.executions.start("flow", wait="rest")).id for _ in range(2)]
+        assert (await engine.workflow_status.pause("flow", running=True)).executions == 1
         assert await statuses(engine, sound) == ["paused"]
 
 
 @pytest.mark.parametrize("started", ["flow", "parent"])
-async def test_what_is_held_too_late_to_be_seen_by_who_resumes_goes_on_by_itself(tmp_path: Path, started: str) -> None:
+async def test_an_execution_paused_too_late_for_a_resume_to_see_goes_on_by_itself(tmp_path: Path, started: str) -> None:
     class Late(Between):
-        async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        async def appends_commit(self, appends: Sequence[Append]) -> list[Outcome]:
             if any(one.new is not None and one.new.workflow == "flow" for one in appends):
-                assert (await there.resume_workflow("flow")).executions == 0
-            return await self.store.commit(appends)
+                assert (await there.workflow_status.resume("flow")).executions == 0
+            return await self.store.appends.commit(appends)
 
     async with engine_on(Late(tmp_path)) as here, engine_at(tmp_path, outbox_poll=HOUR) as there:
-        await here.register(flow(end("fine")))
-        await here.register(flow(child("a", "flow"), end("${nodes.a}"), name="parent"))
-        await here.pause_workflow("flow")
-        begun = await here.start(started)
-        assert await here.result(begun.id) == "fine"
+        await here.workflows.register(flow(end("fine")))
+        await here.workflows.register(flow(child("a", "flow"), end("${nodes.a}"), name="parent"))
+        await here.workflow_status.pause("flow")
+        begun = await here.executions.start(started)
+        assert await here.executions.result(begun.id) == "fine"
 
 
 async def test_a_child_of_a_paused_workflow_is_held(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(end("fine")))
-        await engine.register(flow(child("a", "flow"), end("${nodes.a}"), name="parent"))
-        await engine.pause_workflow("flow", "stocktaking")
-        started = await engine.start("parent", wait="rest")
-        (row,) = await engine.points(started.id)
+        await engine.workflows.register(flow(end("fine")))
+        await engine.workflows.register(flow(child("a", "flow"), end("${nodes.a}"), name="parent"))
+        await engine.workflow_status.pause("flow", "stocktaking")
+        started = await engine.executions.start("parent", wait="rest")
+        (row,) = await engine.points.list(started.id)
         await until_child(engine, row.point.child, "paused")
-        await engine.resume_workflow("flow")
-        assert await engine.result(started.id) == "fine"
+        await engine.workflow_status.resume("flow")
+        assert await engine.executions.result(started.id) == "fine"
 
 
 async def test_what_is_held_still_waits_for_its_moment(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine:
-        await engine.register(flow(end("fine")))
-        await engine.pause_workflow("flow")
-        started = await engine.start("flow", options=Options(delay="1h"))
+        await engine.workflows.register(flow(end("fine")))
+        await engine.workflow_status.pause("flow")
+        started = await engine.executions.start("flow", options=Options(delay="1h"))
         assert (started.status, started.paused_reason) == ("paused", "The workflow flow is paused.")
-        await engine.resume_workflow("flow")
+        await engine.workflow_status.resume("flow")
         await until_status(engine, started.id, "pending")
         clock.skip(engine, HOUR)
-        assert await engine.result(started.id) == "fine"
+        assert await engine.executions.result(started.id) == "fine"
 
 
 async def test_what_is_held_still_waits_for_its_turn(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
-        await engine.register(flow(call("a"), end("fine"), settings={"concurrency": {"limit": 1}}))
-        first = await engine.start("flow")
+        await engine.workflows.register(flow(call("a"), end("fine"), settings={"concurrency": {"limit": 1}}))
+        first = await engine.executions.start("flow")
         running = await work.begun()
-        await engine.pause_workflow("flow")
-        second = await engine.start("flow")
+        await engine.workflow_status.pause("flow")
+        second = await engine.executions.start("flow")
         assert second.status == "paused"
-        await engine.resume_workflow("flow")
+        await engine.workflow_status.resume("flow")
         await until_status(engine, second.id, "pending")
         running.returns()
-        assert await engine.result(first.id) == "fine"
+        assert await engine.executions.result(first.id) == "fine"
         (await work.begun()).returns()
-        assert await engine.result(second.id) == "fine"
+        assert await engine.executions.result(second.id) == "fine"
 
 
 async def test_a_limit_that_rejects_does_so_while_the_workflow_is_paused(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         limit = {"limit": 1, "on_conflict": "reject"}
-        await engine.register(flow(form(), settings={"concurrency": limit}))
-        await engine.start("flow", wait="rest")
-        await engine.pause_workflow("flow")
+        await engine.workflows.register(flow(form(), settings={"concurrency": limit}))
+        await engine.executions.start("flow", wait="rest")
+        await engine.workflow_status.pause("flow")
         with pytest.raises(LimitReached):
-            await engine.start("flow")
+            await engine.executions.start("flow")
 
 
 async def test_a_paused_workflow_need_not_be_activated_and_an_inactive_one_cannot_be_paused(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(end(1)))
-        await engine.pause_workflow("flow", "stocktaking")
-        held = await engine.start("flow", wait="rest")
-        assert (await engine.set_standing("flow", "active", audit=entry("x"))).state == "paused"
-        await engine.set_standing("flow", "inactive")
-        with pytest.raises(WorkflowInactive):
-            await engine.pause_workflow("flow", audit=entry("x"))
+        await engine.workflows.register(flow(end(1)))
+        await engine.workflow_status.pause("flow", "stocktaking")
+        held = await engine.executions.start("flow", wait="rest")
+        assert (await engine.workflow_status.set("flow", "active", audit=entry("x"))).state == "paused"
+        await engine.workflow_status.set("flow", "inactive")
+        with pytest.raises(WrongState):
+            await engine.workflow_status.pause("flow", audit=entry("x"))
         assert await acts(engine) == []
-        moved = await engine.resume_workflow("flow")
-        assert (moved.standing.state, moved.executions) == ("inactive", 1)
-        assert await engine.result(held.id) == 1
+        moved = await engine.workflow_status.resume("flow")
+        assert (moved.status.state, moved.executions) == ("inactive", 1)
+        assert await engine.executions.result(held.id) == 1
 
 
 async def test_what_was_held_by_an_earlier_pause_goes_on_with_the_workflow(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(end(1)))
-        await engine.register(flow(end(2), name="flow.is"))
+        await engine.workflows.register(flow(end(1)))
+        await engine.workflows.register(flow(end(2), name="flow.is"))
         for name in ("flow", "flow.is"):
-            await engine.pause_workflow(name, "one reason")
-        held, other = [await engine.start(name, wait="rest") for name in ("flow", "flow.is")]
-        await engine.set_standing("flow", "inactive")
-        await engine.set_standing("flow", "active")
-        await engine.pause_workflow("flow", "another reason")
-        assert (await engine.resume_workflow("flow")).executions == 1
-        assert await engine.result(held.id) == 1
-        assert (await engine.get(other.id)).status == "paused"
+            await engine.workflow_status.pause(name, "one reason")
+        held, other = [await engine.executions.start(name, wait="rest") for name in ("flow", "flow.is")]
+        await engine.workflow_status.set("flow", "inactive")
+        await engine.workflow_status.set("flow", "active")
+        await engine.workflow_status.pause("flow", "another reason")
+        assert (await engine.workflow_status.resume("flow")).executions == 1
+        assert await engine.executions.result(held.id) == 1
+        assert (await engine.queries.get(other.id)).status == "paused"
 
 
 # Pausing and resuming at once
@@ -356,24 +363,24 @@ class Gated(Between):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.claims, self.commands_pass, self.asked = asyncio.Event(), asyncio.Event(), asyncio.Event()
-        self.claims.set()
+        self.claims_pass, self.commands_pass, self.asked = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self.claims_pass.set()
         self.commands_pass.set()
 
-    async def claim(self, wish: Claim) -> Claims:
-        await self.claims.wait()
-        claims: Claims = await self.store.claim(wish)
+    async def claims_claim(self, wish: Claim) -> Claims:
+        await self.claims_pass.wait()
+        claims: Claims = await self.store.claims.claim(wish)
         return claims
 
-    async def enqueue(
-        self, commands: Sequence[Enqueue], now: int, standing: Standing | None = None
+    async def commands_enqueue(
+        self, commands: Sequence[Enqueue], now: int, status: WorkflowStatus | None = None
     ) -> list[Enqueued | Refusal]:
         self.asked.set()
         await self.commands_pass.wait()
-        return await self.store.enqueue(commands, now, standing)
+        return await self.store.commands.enqueue(commands, now, status)
 
 
-async def has_read_all(engine: Engine, execution_id: str) -> str:
+async def has_read_all(engine: Runtime, execution_id: str) -> str:
     """Return the status of an execution once it has applied all commands."""
     head = await until(engine, execution_id, lambda head: head.commands_done == head.commands_seq)
     return head.status
@@ -382,72 +389,72 @@ async def has_read_all(engine: Engine, execution_id: str) -> str:
 async def test_a_workflow_resumed_before_its_pause_is_applied_leaves_nothing_paused(tmp_path: Path) -> None:
     store = Gated(tmp_path)
     async with engine_on(store) as engine:
-        await engine.register(flow(delay()))
-        started = await engine.start("flow", wait="rest")
-        store.claims.clear()
-        assert (await engine.pause_workflow("flow", running=True)).executions == 1
-        assert (await engine.resume_workflow("flow")).executions == 1
-        store.claims.set()
+        await engine.workflows.register(flow(delay()))
+        started = await engine.executions.start("flow", wait="rest")
+        store.claims_pass.clear()
+        assert (await engine.workflow_status.pause("flow", running=True)).executions == 1
+        assert (await engine.workflow_status.resume("flow")).executions == 1
+        store.claims_pass.set()
         assert await has_read_all(engine, started.id) == "waiting"
 
 
 async def test_a_workflow_paused_before_its_resume_is_applied_has_its_executions_paused(tmp_path: Path) -> None:
     store = Gated(tmp_path)
     async with engine_on(store) as engine:
-        await engine.register(flow(delay()))
-        started = await engine.start("flow", wait="rest")
-        await engine.pause_workflow("flow", running=True)
+        await engine.workflows.register(flow(delay()))
+        started = await engine.executions.start("flow", wait="rest")
+        await engine.workflow_status.pause("flow", running=True)
         await until_status(engine, started.id, "paused")
-        store.claims.clear()
-        await engine.resume_workflow("flow")
-        assert (await engine.pause_workflow("flow", running=True)).executions == 1
-        store.claims.set()
+        store.claims_pass.clear()
+        await engine.workflow_status.resume("flow")
+        assert (await engine.workflow_status.pause("flow", running=True)).executions == 1
+        store.claims_pass.set()
         assert await has_read_all(engine, started.id) == "paused"
 
 
 async def test_a_pause_that_comes_after_the_resume_of_another_instance_changes_nothing(tmp_path: Path) -> None:
     late = Gated(tmp_path)
     async with engine_on(late) as here, engine_at(tmp_path) as there:
-        await here.register(flow(delay()))
-        started = await here.start("flow", wait="rest")
+        await here.workflows.register(flow(delay()))
+        started = await here.executions.start("flow", wait="rest")
         late.commands_pass.clear()
-        pausing = asyncio.create_task(here.pause_workflow("flow", running=True))
+        pausing = asyncio.create_task(here.workflow_status.pause("flow", running=True))
         await late.asked.wait()
-        assert (await there.resume_workflow("flow")).standing.state == "active"
+        assert (await there.workflow_status.resume("flow")).status.state == "active"
         late.commands_pass.set()
         moved = await pausing
-        assert (moved.standing.state, moved.executions) == ("active", 0)
+        assert (moved.status.state, moved.executions) == ("active", 0)
         assert await has_read_all(there, started.id) == "waiting"
 
 
 async def test_a_resume_that_comes_after_the_pause_of_another_instance_changes_nothing(tmp_path: Path) -> None:
     late = Gated(tmp_path)
     async with engine_on(late) as here, engine_at(tmp_path) as there:
-        await here.register(flow(delay()))
-        started = await here.start("flow", wait="rest")
-        await here.pause_workflow("flow", running=True)
+        await here.workflows.register(flow(delay()))
+        started = await here.executions.start("flow", wait="rest")
+        await here.workflow_status.pause("flow", running=True)
         await until_status(here, started.id, "paused")
         late.asked.clear()
         late.commands_pass.clear()
-        resuming = asyncio.create_task(here.resume_workflow("flow"))
+        resuming = asyncio.create_task(here.workflow_status.resume("flow"))
         await late.asked.wait()
-        await there.pause_workflow("flow", running=True)
+        await there.workflow_status.pause("flow", running=True)
         late.commands_pass.set()
         moved = await resuming
-        assert (moved.standing.state, moved.executions) == ("paused", 0)
+        assert (moved.status.state, moved.executions) == ("paused", 0)
         assert await has_read_all(there, started.id) == "paused"
 
 
 async def test_a_pause_goes_on_although_another_instance_pauses_the_same_workflow(tmp_path: Path) -> None:
     late = Gated(tmp_path)
     async with engine_on(late) as here, engine_at(tmp_path) as there:
-        await here.register(flow(delay()))
-        started = await here.start("flow", wait="rest")
+        await here.workflows.register(flow(delay()))
+        started = await here.executions.start("flow", wait="rest")
         late.commands_pass.clear()
-        pausing = asyncio.create_task(here.pause_workflow("flow", "one reason", running=True))
+        pausing = asyncio.create_task(here.workflow_status.pause("flow", "one reason", running=True))
         await late.asked.wait()
-        await there.instance.store.set_standing(
-            Standing(workflow="flow", state="paused", changed_at=1, reason="read as active at the same moment")
+        await there.instance.store.workflow_status.set_status(
+            WorkflowStatus(workflow="flow", state="paused", changed_at=1, reason="read as active at the same moment")
         )
         late.commands_pass.set()
         assert (await pausing).executions == 1
@@ -457,14 +464,14 @@ async def test_a_pause_goes_on_although_another_instance_pauses_the_same_workflo
 async def test_a_start_that_was_held_stays_held_if_its_workflow_is_paused_again_meanwhile(tmp_path: Path) -> None:
     late = Gated(tmp_path)
     async with engine_on(late) as here, engine_at(tmp_path) as there:
-        await here.register(flow(delay()))
-        await here.pause_workflow("flow")
-        await here.start("flow", wait="rest")  # the next one believes for a second that it is paused
-        await there.resume_workflow("flow")
+        await here.workflows.register(flow(delay()))
+        await here.workflow_status.pause("flow")
+        await here.executions.start("flow", wait="rest")  # the next one believes for a second that it is paused
+        await there.workflow_status.resume("flow")
         late.asked.clear()
         late.commands_pass.clear()
-        starting = asyncio.create_task(here.start("flow"))
+        starting = asyncio.create_task(here.executions.start("flow"))
         await late.asked.wait()
-        await there.pause_workflow("flow", running=True)
+        await there.workflow_status.pause("flow", running=True)
         late.commands_pass.set()
         assert await has_read_all(there, (await starting).id) == "paused"

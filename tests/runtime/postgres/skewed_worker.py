@@ -43,11 +43,11 @@ time.monotonic_ns = partial(_shifted, _monotonic_ns, OPTIONS.running)
 
 import asyncio
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 from layover.nodes.context import NodeContext  # noqa: TC001 - the registry reads the annotation
 from layover.ports.commit_points import CommitPoint, watch
 from layover.runtime.ids import id_from_key
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 
 LEASE = 2_400
 RENEWALS = 5  # three in the length of a lease
@@ -74,22 +74,22 @@ async def main() -> None:
             if not left:
                 renewed.set()
 
-    settings = Settings(lease_ttl=LEASE, poll=50, command_poll=50)
-    async with Engine(OPTIONS.address, nodes=[holds], settings=settings) as engine:
-        await engine.register("name: holding\nnodes: [{id: a, type: holds}]\n")
-        await engine.register("name: soon\nnodes: [{id: nap, type: delay, duration: 100ms}]\n")
-        await engine.register("name: later\nnodes: [{id: nap, type: delay, duration: 2m}]\n")
-        await engine.start("later", key=OPTIONS.name)
+    settings = RuntimeSettings(lease_ttl=LEASE, poll=50, command_poll=50)
+    async with open_runtime(OPTIONS.address, nodes=[holds], settings=settings) as engine:
+        await engine.workflows.register("name: holding\nnodes: [{id: a, type: holds}]\n")
+        await engine.workflows.register("name: soon\nnodes: [{id: nap, type: delay, duration: 100ms}]\n")
+        await engine.workflows.register("name: later\nnodes: [{id: nap, type: delay, duration: 2m}]\n")
+        await engine.executions.start("later", key=OPTIONS.name)
         for n in range(OPTIONS.count):
-            await engine.start("holding", key=f"{OPTIONS.name}-{n}")
+            await engine.executions.start("holding", key=f"{OPTIONS.name}-{n}")
         watch(count)
         say("holding")
-        await engine.start("soon", key=OPTIONS.name, wait="end")
+        await engine.executions.start("soon", key=OPTIONS.name, wait="end")
         await renewed.wait()
         say("renewed")
         other = (await asyncio.to_thread(sys.stdin.readline)).strip()
         for n in range(OPTIONS.count):
-            assert await engine.result(id_of(other, n)) == 2
+            assert await engine.executions.result(id_of(other, n)) == 2
         say("done")
         await asyncio.Event().wait()
 

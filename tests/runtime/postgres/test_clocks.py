@@ -14,7 +14,7 @@ import msgspec
 from layover.bootstrap import inspectable_store
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
-from layover.ports.records import ExecutionFilter
+from layover.ports.view_records import ExecutionFilter
 from layover.runtime.ids import id_from_key
 from layover.runtime.maintenance.verify import violations
 from layover.stores.postgres import PostgresStore
@@ -81,14 +81,14 @@ async def held(address: str, machine: Machine) -> list[Head]:
     """Return the heads of what an instance began and holds."""
     ids = {id_from_key("holding", f"{machine.name}-{n}") for n in range(COUNT)}
     async with read(address) as store:
-        rows = await store.page(ExecutionFilter(limit=10_000))
+        rows = await store.queries.list_executions(ExecutionFilter(limit=10_000))
     return [row.head for row in rows if row.head.execution_id in ids]
 
 
 async def legs(address: str, execution_id: str) -> list[int]:
     """Return when each leg of an execution began."""
     async with read(address) as store:
-        entries = await store.history(execution_id, 0, 10_000)
+        entries = await store.queries.read_history(execution_id, 0, 10_000)
     return [one.at for one in entries if any(isinstance(e, ev.LegStarted) for e in decode_events(one.events))]
 
 
@@ -139,9 +139,9 @@ async def all_times_are_the_databases(address: str, began: int) -> None:
     now = await ask(address, NOW)
     assert isinstance(now, int)
     async with read(address) as store:
-        rows = await store.page(ExecutionFilter(limit=10_000))
+        rows = await store.queries.list_executions(ExecutionFilter(limit=10_000))
         for row in rows:
-            for entry in await store.history(row.head.execution_id, 0, 10_000):
+            for entry in await store.queries.read_history(row.head.execution_id, 0, 10_000):
                 assert began - MINUTE < entry.at < now + MINUTE
     status = {(row.head.workflow, row.head.status) for row in rows}
     assert status == {("holding", "running"), ("soon", "completed"), ("later", "waiting")}
@@ -154,7 +154,9 @@ async def all_times_are_the_databases(address: str, began: int) -> None:
             assert now < row.head.wake_at <= now + 2 * MINUTE
 
 
-async def test_who_starts_after_the_server_s_clock_was_set_back_has_the_time_of_the_others(on_postgres: str) -> None:
+async def test_an_instance_that_opens_after_the_server_clock_was_set_back_has_the_time_of_the_others(
+    on_postgres: str,
+) -> None:
     older, newer = PostgresStore(on_postgres), PostgresStore(on_postgres)
     await older.open("older")
     try:

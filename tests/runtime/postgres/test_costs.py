@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from layover.bootstrap import Engine
-from layover.runtime.settings import Settings
+from layover.bootstrap import open_runtime
+from layover.runtime.settings import RuntimeSettings
 from layover.stores.postgres import PostgresStore
 from layover.stores.postgres.statements import statements
 from tests.servers.postgres import PostgresServer, connect, run
@@ -25,6 +25,8 @@ from tests.stores.conformance import ME, NEW, creation, step
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+
+    from layover.runtime.runtime import Runtime
 
 CALLS = 10
 APPENDS = CALLS + 1  # the first begins the execution, each later one has a result, the last is the end
@@ -134,32 +136,32 @@ def meter(server: PostgresServer) -> Meter:
 
 
 @asynccontextmanager
-async def engine_on(meter: Meter) -> AsyncIterator[Engine]:
+async def engine_on(meter: Meter) -> AsyncIterator[Runtime]:
     """Open an engine that does nothing by itself, warmed up after a checkpoint: pages that follow are not copied."""
-    settings = Settings(lease_ttl=LONG, poll=LONG, command_poll=LONG, outbox_poll=LONG, purge_every=LONG)
-    async with Engine(meter.address, nodes=[work], settings=settings) as engine:
-        await engine.register(chain())
-        await engine.register(QUESTION)
+    settings = RuntimeSettings(lease_ttl=LONG, poll=LONG, command_poll=LONG, outbox_poll=LONG, purge_every=LONG)
+    async with open_runtime(meter.address, nodes=[work], settings=settings) as engine:
+        await engine.workflows.register(chain())
+        await engine.workflows.register(QUESTION)
         await run(meter.address, "CHECKPOINT")
-        await engine.start("chain", {"x": 0}, wait="end")
+        await engine.executions.start("chain", {"x": 0}, wait="end")
         await resume(engine, await pause(engine))
         yield engine
 
 
-async def pause(engine: Engine) -> str:
-    return (await engine.start("question", wait="rest")).waiting_on[0].point
+async def pause(engine: Runtime) -> str:
+    return str((await engine.executions.start("question", wait="rest")).waiting_on[0].point)
 
 
-async def resume(engine: Engine, point: str) -> None:
-    taken = await engine.answer(point, {"n": 1}, by="ann")
-    assert (await engine.wait(taken.execution_id)).status == "completed"
+async def resume(engine: Runtime, point: str) -> None:
+    taken = await engine.answers.answer(point, {"n": 1}, by="ann")
+    assert (await engine.executions.wait(taken.execution_id)).status == "completed"
 
 
 async def test_a_step_is_one_statement_and_one_commit(meter: Meter) -> None:
     async with engine_on(meter) as engine:
         await meter.start()
         for _ in range(ALONE):
-            await engine.start("chain", {"x": 0}, wait="end")
+            await engine.executions.start("chain", {"x": 0}, wait="end")
         costs = await meter.stop()
     assert sent_for_work(costs) == {"commit": ALONE * APPENDS}
     assert 0 <= costs.commits - ALONE * APPENDS <= HEARTBEATS
@@ -169,7 +171,7 @@ async def test_a_step_is_one_statement_and_one_commit(meter: Meter) -> None:
 async def test_many_at_once_cost_no_more_than_one_by_one(meter: Meter) -> None:
     async with engine_on(meter) as engine:
         await meter.start()
-        await asyncio.gather(*(engine.start("chain", {"x": 0}, wait="end") for _ in range(TOGETHER)))
+        await asyncio.gather(*(engine.executions.start("chain", {"x": 0}, wait="end") for _ in range(TOGETHER)))
         costs = await meter.stop()
     sent = sent_for_work(costs)
     assert set(sent) == {"commit"}
@@ -206,16 +208,16 @@ async def test_a_group_is_one_statement_and_one_commit(meter: Meter) -> None:
     store = PostgresStore(meter.address)
     await store.open(ME)
     try:
-        await store.save_version(NEW.workflow, NEW.hash, b"{}", 50)
+        await store.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
         await run(meter.address, "CHECKPOINT")
-        await store.commit([creation(0)])
-        await store.commit([step(0)])
+        await store.appends.commit([creation(0)])
+        await store.appends.commit([step(0)])
         for group, most in (
             ([creation(n) for n in range(1, TOGETHER + 1)], MOST_TO_BEGIN_IN_A_GROUP),
             ([step(n) for n in range(1, TOGETHER + 1)], MOST_TO_MOVE_IN_A_GROUP),
         ):
             await meter.start()
-            outcomes = await store.commit(group)
+            outcomes = await store.appends.commit(group)
             costs = await meter.stop()
             assert {outcome.verdict for outcome in outcomes} == {"passed"}
             assert sent_for_work(costs) == {"commit": 1}

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 import pytest
 
-from layover import Engine
+from layover.bootstrap import open_runtime
 from layover.nodes.context import NodeContext  # noqa: TC001 - a registry reads the annotations of functions
 from layover.ports.commit_points import CommitPoint, watch
 from layover.ports.errors import StoreUnavailable
@@ -29,6 +29,7 @@ from tests.servers.server import PostgresServer
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
+    from layover.runtime.runtime import Runtime
     from tests.servers.proxy import Way
 
 T = TypeVar("T")
@@ -93,13 +94,13 @@ async def insist(ask: Callable[[], Awaitable[T]]) -> T:
             await asyncio.sleep(0)
 
 
-async def live(engine: Engine, n: int) -> object:
+async def live(engine: Runtime, n: int) -> object:
     """Have one execution go from its start to its end, as whoever uses an engine does."""
-    started = await insist(lambda: engine.start("flow", key=f"k{n}", on_conflict="return"))
+    started = await insist(lambda: engine.executions.start("flow", key=f"k{n}", on_conflict="return"))
     await insist(lambda: until_status(engine, started.id, "paused"))
-    (row,) = await insist(lambda: engine.points(started.id))
-    await insist(lambda: engine.answer(row.point.id, {"n": n}, by="ann", key=f"k{n}"))
-    return await insist(lambda: engine.result(started.id))
+    (row,) = await insist(lambda: engine.points.list(started.id))
+    await insist(lambda: engine.answers.answer(row.point.id, {"n": n}, by="ann", key=f"k{n}"))
+    return await insist(lambda: engine.executions.result(started.id))
 
 
 async def restart(server: PostgresServer) -> None:
@@ -132,11 +133,11 @@ async def come_through(address: str, trouble: Trouble, times: int) -> None:
     work = Work()
     settings = settings_with(lease_ttl=1_500, outbox_poll=100)
     async with (
-        Engine(address, nodes=[work], settings=settings) as one,
-        Engine(address, nodes=[work], settings=settings) as two,
+        open_runtime(address, nodes=[work], settings=settings) as one,
+        open_runtime(address, nodes=[work], settings=settings) as two,
     ):
         for definition in FLOWS:
-            await one.register(definition)
+            await one.workflows.register(definition)
         lives = [live((one, two)[n % 2], n) for n in range(EXECUTIONS)]
         *ends, _ = await asyncio.gather(*lives, again_and_again(trouble, times, work))
     assert ends == [{"answered": n, "inside": "d", "own": "b"} for n in range(EXECUTIONS)]
@@ -148,7 +149,7 @@ async def is_sound(address: str) -> None:
     store = PostgresStore(address)
     await store.open_to_read()
     assert await violations(store) == []
-    assert await store.counts() == {"completed": 2 * EXECUTIONS}
+    assert await store.queries.count_by_status() == {"completed": 2 * EXECUTIONS}
     await store.close()
 
 
@@ -190,9 +191,9 @@ async def test_an_engine_keeps_its_leases_when_its_connections_fall_silent(serve
     work, renewed = Held(), asyncio.Event()
     async with Proxy(address) as proxy:
         settings = settings_with(lease_ttl=3_000)
-        async with Engine(proxy.address(address), nodes=[work], settings=settings) as engine:
-            await engine.register(flow(call("a"), end("${nodes.a}")))
-            started = await engine.start("flow")
+        async with open_runtime(proxy.address(address), nodes=[work], settings=settings) as engine:
+            await engine.workflows.register(flow(call("a"), end("${nodes.a}")))
+            started = await engine.executions.start("flow")
             running = await work.begun()
             driven = engine.instance.driver.active[started.id]
             first = driven.lease_until
@@ -211,9 +212,9 @@ async def test_an_engine_keeps_its_leases_when_its_connections_fall_silent(serve
             finally:
                 watch(None)
             running.returns("well")
-            assert await insist(lambda: engine.result(started.id)) == "well"
+            assert await insist(lambda: engine.executions.result(started.id)) == "well"
             assert len(work.calls) == 1
-            row = await engine.instance.store.get(started.id)
+            row = await engine.instance.store.queries.find_execution(started.id)
             assert row is not None
             assert (row.head.epoch, row.head.takeovers) == (1, 0)
 
@@ -223,20 +224,20 @@ async def test_an_engine_does_not_start_without_its_server_and_does_when_it_is_b
     await asyncio.to_thread(server.stop)
     try:
         with pytest.raises(StoreUnavailable) as refused:
-            async with Engine(address):
+            async with open_runtime(address):
                 pass
         assert refused.value.code == "unreachable"
     finally:
         await asyncio.to_thread(server.start)
-    async with Engine(address) as engine:
-        assert await engine.counts() == {}
+    async with open_runtime(address) as engine:
+        assert await engine.lists.counts() == {}
 
 
 async def test_an_engine_can_stop_while_its_server_is_away(server: PostgresServer) -> None:
     address = f"{server.address()}?schema=layover_gone"
     work = Work()
-    async with Engine(address, nodes=[work], settings=settings_with()) as engine:
-        await engine.register(flow(call("a"), form()))
-        await engine.start("flow", wait="rest")
+    async with open_runtime(address, nodes=[work], settings=settings_with()) as engine:
+        await engine.workflows.register(flow(call("a"), form()))
+        await engine.executions.start("flow", wait="rest")
         await asyncio.to_thread(server.stop)
     await asyncio.to_thread(server.start)

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.bootstrap import Engine
+from layover.bootstrap import open_runtime
 from layover.runtime.dispatch import listeners
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 from layover.stores.postgres import PostgresStore, hints
+from layover.stores.postgres.claims import PostgresClaims
 from tests.runtime.harness import (
     HOUR,
     Held,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     import asyncpg
 
     from layover.ports.records import Claim, Claims
+    from layover.stores.postgres.session import PostgresSession
 
 # So that nothing but a word from another can explain that an instance does something.
 SILENT = {"poll": HOUR, "command_poll": HOUR, "outbox_poll": HOUR, "lease_ttl": HOUR}
@@ -77,19 +79,19 @@ async def ears(on_postgres: str) -> AsyncIterator[Ears]:
     await connection.close()
 
 
-async def test_a_command_reaches_who_drives(tmp_path: Path, ears: Ears) -> None:
+async def test_a_command_reaches_the_driving_instance(tmp_path: Path, ears: Ears) -> None:
     work = Held()
     async with engine_at(tmp_path, work, **SILENT) as driving, engine_at(tmp_path, Held(), **SILENT) as asking:
         await ears.all(2)
-        await driving.register(flow(call("a"), call("b")))
-        started = await driving.start("flow")
+        await driving.workflows.register(flow(call("a"), call("b")))
+        started = await driving.executions.start("flow")
         running = await work.begun()
-        assert (await asking.pause(started.id, "from afar")).status == "pausing"
+        assert (await asking.control.pause(started.id, "from afar")).status == "pausing"
         running.returns()
         await until_status(asking, started.id, "paused")
-        cancelled = await driving.start("flow")
+        cancelled = await driving.executions.start("flow")
         stopped = await work.begun()
-        assert (await asking.cancel(cancelled.id)).status == "cancelled"
+        assert (await asking.control.cancel(cancelled.id)).status == "cancelled"
         await stopped.cancelled.wait()
 
 
@@ -97,85 +99,87 @@ async def test_what_only_another_can_run_is_run_there(tmp_path: Path, ears: Ears
     work = Held()
     async with engine_at(tmp_path, **SILENT) as unable, engine_at(tmp_path, work, **SILENT) as able:
         await ears.all(2)
-        await unable.register(flow(form(), call("a"), end("${nodes.a}")))
-        started = await unable.start("flow", wait="rest")
-        (row,) = await unable.points(started.id)
-        await unable.answer(row.point.id, {}, by="ann")
+        await unable.workflows.register(flow(form(), call("a"), end("${nodes.a}")))
+        started = await unable.executions.start("flow", wait="rest")
+        (row,) = await unable.points.list(started.id)
+        await unable.answers.answer(row.point.id, {}, by="ann")
         (await work.begun()).returns("there")
-        assert await able.result(started.id) == "there"
+        assert await able.executions.result(started.id) == "there"
 
 
 async def test_what_one_has_no_room_for_another_drives(tmp_path: Path, ears: Ears) -> None:
     full, free = Held(), Held()
     async with engine_at(tmp_path, full, executions=1, **SILENT) as one, engine_at(tmp_path, free, **SILENT):
         await ears.all(2)
-        await one.register(flow(call("a")))
-        await one.start("flow")
+        await one.workflows.register(flow(call("a")))
+        await one.executions.start("flow")
         held = await full.begun()
-        parked = await one.start("flow")
+        parked = await one.executions.start("flow")
         (await free.begun()).returns("there")
-        assert await one.result(parked.id) == "there"
+        assert await one.executions.result(parked.id) == "there"
         held.returns()
 
 
-async def test_who_waits_hears_of_an_end_elsewhere(tmp_path: Path, ears: Ears, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_waiting_caller_gets_an_end_on_another_instance(
+    tmp_path: Path, ears: Ears, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(listeners, "_FIRST_LOOK", 3_600.0)
     work = Held()
     async with engine_at(tmp_path, **SILENT) as waiting, engine_at(tmp_path, work, **SILENT):
         await ears.all(2)
-        await waiting.register(flow(call("a"), end("${nodes.a}")))
-        started = await waiting.start("flow")
+        await waiting.workflows.register(flow(call("a"), end("${nodes.a}")))
+        started = await waiting.executions.start("flow")
         running = await work.begun()
-        result = asyncio.ensure_future(waiting.result(started.id))
-        await waiting.counts()  # by then it has looked, and waits
+        result = asyncio.ensure_future(waiting.executions.result(started.id))
+        await waiting.lists.counts()  # by then it has looked, and waits
         running.returns("over there")
         assert await result == "over there"
 
 
-async def test_who_stops_leaves_its_work_at_once(tmp_path: Path, ears: Ears) -> None:
+async def test_a_stopping_instance_releases_its_work_at_once(tmp_path: Path, ears: Ears) -> None:
     leaving, staying = Held(), Held()
     async with engine_at(tmp_path, staying, **SILENT) as two:
         async with engine_at(tmp_path, leaving, **SILENT) as one:
             await ears.all(2)
-            await one.register(flow(call("a")))
-            started = await one.start("flow")
+            await one.workflows.register(flow(call("a")))
+            started = await one.executions.start("flow")
             await leaving.begun()
             await one.stop(grace=0)
         again = await staying.begun()
         again.returns("taken over")
-        assert await two.result(started.id) == "taken over"
+        assert await two.executions.result(started.id) == "taken over"
 
 
-async def test_who_was_cut_off_listens_again_and_looks_what_it_has_missed(
+async def test_a_listener_that_was_cut_off_reconnects_and_reads_what_it_missed(
     tmp_path: Path, ears: Ears, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hints, "_BETWEEN_LOOKS", 3_600.0)
     work = Held()
     async with engine_at(tmp_path, work, **SILENT) as able, engine_at(tmp_path, **SILENT) as asking:
         deaf = await ears.all(2)
-        await asking.register(flow(call("a")))
+        await asking.workflows.register(flow(call("a")))
         for _ in range(3):
             await ears.cut(*deaf)
-            missed = await asking.start("flow")  # whether it is heard of, or found when it listens again
+            missed = await asking.executions.start("flow")  # whether it is heard of, or found when it listens again
             (await work.begun()).returns("found")
-            assert await able.result(missed.id) == "found"
+            assert await able.executions.result(missed.id) == "found"
             deaf = await ears.all(2, but=tuple(deaf))
-        started = await able.start("flow")
+        started = await able.executions.start("flow")
         running = await work.begun()
-        assert (await asking.pause(started.id)).status == "pausing"
+        assert (await asking.control.pause(started.id)).status == "pausing"
         running.returns()
 
 
-async def test_anybody_may_say_anything_there(tmp_path: Path, ears: Ears) -> None:
+async def test_malformed_notifications_are_ignored(tmp_path: Path, ears: Ears) -> None:
     work = Held()
     async with engine_at(tmp_path, work, **SILENT) as driving, engine_at(tmp_path, **SILENT) as asking:
         before = await ears.all(2)
-        await driving.register(flow(call("a")))
-        started = await driving.start("flow")
+        await driving.workflows.register(flow(call("a")))
+        started = await driving.executions.start("flow")
         running = await work.begun()
         for word in ("", "{", "[1, 2]", '["x", [["due"]]]', '["x", [["dance", "a"]]]', '["x", [["command", "no id"]]]'):
             await ears.say(word)
-        assert (await asking.pause(started.id)).status == "pausing"
+        assert (await asking.control.pause(started.id)).status == "pausing"
         running.returns()
         assert await ears.pids() == before
 
@@ -183,25 +187,25 @@ async def test_anybody_may_say_anything_there(tmp_path: Path, ears: Ears) -> Non
 # Without it
 
 
-async def test_behind_a_pooler_nobody_listens_and_everything_is_found(on_postgres: str, ears: Ears) -> None:
+async def test_behind_a_pooler_work_is_found_by_polling(on_postgres: str, ears: Ears) -> None:
     driven, other = Held(), Held()
     address = f"{on_postgres}&pooler=transaction"
     definition = flow(call("a"), delay(duration="1ms"), call("b"), end("${nodes.b}"))
-    async with Engine(address, nodes=[other], settings=settings_with()) as two:
-        async with Engine(address, nodes=[driven], settings=settings_with()) as one:
-            await one.register(definition)
-            started = await one.start("flow")
+    async with open_runtime(address, nodes=[other], settings=settings_with()) as two:
+        async with open_runtime(address, nodes=[driven], settings=settings_with()) as one:
+            await one.workflows.register(definition)
+            started = await one.executions.start("flow")
             running = await driven.begun()
-            assert (await two.pause(started.id)).status == "pausing"
+            assert (await two.control.pause(started.id)).status == "pausing"
             running.returns()
             await until_status(two, started.id, "paused")
             assert await ears.pids() == []
-            left = await one.start("flow")
+            left = await one.executions.start("flow")
             await driven.begun()
             await one.stop(grace=0)
         (await other.begun()).returns()
         (await other.begun()).returns("found")
-        assert await two.result(left.id) == "found"
+        assert await two.executions.result(left.id) == "found"
 
 
 # What it costs to do nothing
@@ -210,28 +214,36 @@ async def test_behind_a_pooler_nobody_listens_and_everything_is_found(on_postgre
 class Counted(PostgresStore):
     """A store that notes how often it was asked what is due."""
 
+    claims: _CountedClaims
+
     def __init__(self, address: str) -> None:
         super().__init__(address)
-        self._asked = asyncio.Condition()
+        self.claims = _CountedClaims(self._session)
+
+    async def after(self, rounds: int) -> None:
+        async with self.claims.asked:
+            await self.claims.asked.wait_for(lambda: self.claims.rounds >= rounds)
+
+
+class _CountedClaims(PostgresClaims):
+    def __init__(self, session: PostgresSession) -> None:
+        super().__init__(session)
+        self.asked = asyncio.Condition()
         self.rounds = 0
 
     async def claim(self, claim: Claim) -> Claims:
         found = await super().claim(claim)
-        async with self._asked:
+        async with self.asked:
             self.rounds += 1
-            self._asked.notify_all()
+            self.asked.notify_all()
         return found
-
-    async def after(self, rounds: int) -> None:
-        async with self._asked:
-            await self._asked.wait_for(lambda: self.rounds >= rounds)
 
 
 CALLS = "SELECT sum(calls)::bigint FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%'"
 
 
 async def test_an_idle_instance_sends_at_most_two_statements_a_second() -> None:
-    usual = Settings()
+    usual = RuntimeSettings()
     assert usual.poll >= 1_000, "a round is a second"
     faster = {name: getattr(usual, name) // 50 for name in ("poll", "command_poll", "outbox_poll")}
     with PostgresServer(settings={"shared_preload_libraries": "pg_stat_statements"}) as server:
@@ -239,12 +251,12 @@ async def test_an_idle_instance_sends_at_most_two_statements_a_second() -> None:
         await counting.execute("CREATE EXTENSION pg_stat_statements")
         store = Counted(server.address())
         async with engine_on(store, Scripted("done"), **faster) as engine:
-            await engine.register(flow(call("a"), form()))
-            await engine.start("flow", wait="rest")  # what rests costs nothing
-            await store.after(store.rounds + 10)
-            rounds, sent, run = store.rounds, store.statements, await counting.fetchval(CALLS)
+            await engine.workflows.register(flow(call("a"), form()))
+            await engine.executions.start("flow", wait="rest")  # what rests costs nothing
+            await store.after(store.claims.rounds + 10)
+            rounds, sent, run = store.claims.rounds, store.statements, await counting.fetchval(CALLS)
             await store.after(rounds + 60)
-            rounds, sent = store.rounds - rounds, store.statements - sent
+            rounds, sent = store.claims.rounds - rounds, store.statements - sent
             run = await counting.fetchval(CALLS) - run
         await counting.close()
     assert 60 <= rounds <= sent <= 2 * rounds

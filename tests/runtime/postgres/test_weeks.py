@@ -26,15 +26,15 @@ async def test_a_week_of_which_nothing_is_needed_goes_with_its_partition(address
     clock = HandWound()
     began = week_of(clock.now)
     async with engine_on(PostgresStore(address, clock=clock), retention=HOUR) as engine:
-        await engine.register(flow(end(1)))
+        await engine.workflows.register(flow(end(1)))
         for _ in range(3):
-            await engine.start("flow", wait="end")
+            await engine.executions.start("flow", wait="end")
         assert await has_partition(address, began)
         clock.now += 3 * WEEK
         engine.instance.clock.set(clock.now)
         assert await engine.instance.purger.clean() == 3
         assert not await has_partition(address, began)
-        assert await engine.list() == []
+        assert await engine.lists.list() == []
         assert await violations(engine.instance.store) == []
 
 
@@ -43,15 +43,15 @@ async def test_a_week_of_which_something_is_needed_keeps_its_partition(address: 
     clock = HandWound()
     began = week_of(clock.now)
     async with engine_on(PostgresStore(address, clock=clock)) as engine:
-        await engine.register(flow(end(1), settings={"retention": "1h"}))
-        await engine.start("flow", wait="end")
+        await engine.workflows.register(flow(end(1), settings={"retention": "1h"}))
+        await engine.executions.start("flow", wait="end")
         node = delay(duration="365d") if kept == "one that waits" else end(2)
         settings = {"retention": "1h"} if kept == "one that waits" else {}
-        await engine.register(flow(node, name="other", settings=settings))
-        other = await engine.start("other", wait="rest")
+        await engine.workflows.register(flow(node, name="other", settings=settings))
+        other = await engine.executions.start("other", wait="rest")
         clock.now += 3 * WEEK
         engine.instance.clock.set(clock.now)
         assert await engine.instance.purger.clean() == 1
         assert await has_partition(address, began)
-        assert [row.head.execution_id for row in await engine.list()] == [other.id]
+        assert [row.head.execution_id for row in await engine.lists.list()] == [other.id]
         assert await violations(engine.instance.store) == []

@@ -8,7 +8,7 @@ import msgspec
 
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.commands import Answer, Cancel, Pause
-from layover.ports.records import Command
+from layover.ports.records import QueuedCommand
 from layover.runtime.queries.answer_queue import positions
 from tests.core.engine.flows import rehearse
 
@@ -23,9 +23,9 @@ FORMS = """
 """
 
 
-def unread(*commands: AnyCommand) -> list[Command]:
+def unread(*commands: AnyCommand) -> list[QueuedCommand]:
     return [
-        Command(n=n, at=n, kind=kind, body=body)
+        QueuedCommand(n=n, at=n, kind=kind, body=body)
         for n, (kind, body) in enumerate((encode_command(one) for one in commands), start=1)
     ]
 

@@ -35,19 +35,19 @@ class Slow(Between):
         finally:
             self.go.set()
 
-    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+    async def appends_commit(self, appends: Sequence[Append]) -> list[Outcome]:
         ends, begins = any(one.closed is not None for one in appends), any(one.new is not None for one in appends)
         if ends and not begins:
             self.held.set()
             await self.go.wait()
-        return await self.store.commit(appends)
+        return await self.store.appends.commit(appends)
 
 
 class SlowToAdmit(Slow):
     """A store that is not done with an admission before the end of the execution is on its way."""
 
     async def sent(self, messages: Sequence[Message]) -> None:
-        await self.store.sent(messages)
+        await self.store.outbox.delete_delivered(messages)
         await self.held.wait()
 
 
@@ -61,9 +61,9 @@ async def test_started_executions_are_told_as_their_first_append_made_them(tmp_p
     store = Slow(tmp_path)
     async with engine_on(store, unique) as engine:
         with store.until_left():
-            await engine.register(flow(call("a", "unique"), settings={"durability": durability}))
-            await engine.plan_of("flow")  # it is known now, so the creations go together
-            told = await asyncio.gather(*(engine.start("flow") for _ in range(20)))
+            await engine.workflows.register(flow(call("a", "unique"), settings={"durability": durability}))
+            await engine.workflows.plan_of("flow")  # it is known now, so the creations go together
+            told = await asyncio.gather(*(engine.executions.start("flow") for _ in range(20)))
             await store.held.wait()
             assert {(one.status, one.output, one.finished_at, one.nodes_executed) for one in told} == {
                 ("running", None, None, 0)
@@ -77,28 +77,28 @@ async def test_an_execution_that_its_limit_let_start_is_told_as_it_was_written(
     store = SlowToAdmit(tmp_path)
     async with engine_on(store, unique) as engine:
         with store.until_left():
-            await engine.register(flow(call("a", "unique"), settings={"concurrency": {"limit": 1}}))
-            starting = asyncio.ensure_future(engine.start("flow", wait=wait))
+            await engine.workflows.register(flow(call("a", "unique"), settings={"concurrency": {"limit": 1}}))
+            starting = asyncio.ensure_future(engine.executions.start("flow", wait=wait))
             await store.held.wait()
             told = await starting if wait is None else None
             for _ in range(100):  # as long as it is not durable that it has ended, nobody is told so
                 await asyncio.sleep(0)
                 assert wait is None or not starting.done()
-        ended = await engine.wait((told or await starting).id)
+        ended = await engine.executions.wait((told or await starting).id)
         assert told is None or (told.status, told.output) != ("completed", ended.output)
         assert wait is None or (await starting).output == ended.output
 
 
-async def test_an_end_that_was_not_written_before_the_lease_was_lost_is_not_told(tmp_path: Path) -> None:
+async def test_an_end_that_was_not_written_before_the_lease_was_lost_is_not_returned(tmp_path: Path) -> None:
     store, work = Slow(tmp_path), Held()
     async with engine_on(store, work) as engine:
         with store.until_left():
-            await engine.register(flow(call("a")))
-            starting = asyncio.ensure_future(engine.start("flow", wait="end"))
+            await engine.workflows.register(flow(call("a")))
+            starting = asyncio.ensure_future(engine.executions.start("flow", wait="end"))
             (await work.begun()).returns("never written")
             await store.held.wait()
             (driven,) = engine.instance.driver.active.values()
-            await store.store.release(engine.instance.id, [driven.lease], 0)
+            await store.store.claims.release(engine.instance.id, [driven.lease], 0)
             driven.drop()
         (await work.begun()).returns("written")
         assert (await starting).output == "written"
@@ -109,8 +109,8 @@ async def test_an_execution_whose_outcome_cannot_be_taken_is_given_back(
 ) -> None:
     work = Held()
     async with engine_on(Between(tmp_path), work) as engine:
-        await engine.register(flow(call("a"), call("b")))
-        started = await engine.start("flow")
+        await engine.workflows.register(flow(call("a"), call("b")))
+        started = await engine.executions.start("flow")
 
         def fails(*_given: object) -> None:
             raise MemoryError

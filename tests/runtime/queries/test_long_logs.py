@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from layover.bootstrap import Engine
-    from layover.runtime.queries.views import Execution
+    from layover.model.executions import Execution
+    from layover.runtime.runtime import Runtime
 
 ITEMS = 1_500
 MANY = {
@@ -73,9 +73,9 @@ def turns(monkeypatch: pytest.MonkeyPatch) -> Turns:
     return counted
 
 
-async def _run(engine: Engine) -> Execution:
-    await engine.register(MANY)
-    return await engine.start("many", wait="end")
+async def _run(engine: Runtime) -> Execution:
+    await engine.workflows.register(MANY)
+    return await engine.executions.start("many", wait="end")
 
 
 @pytest.mark.parametrize("asked", ["get", "nodes", "legs", "graph", "why"])
@@ -85,7 +85,7 @@ async def test_reading_a_long_log_lets_the_event_loop_go_on(tmp_path: Path, turn
         assert done.last_seq > 3 * ITEMS
     async with engine_at(tmp_path) as engine:  # one that knows nothing of it yet
         turns.total = turns.most = 0
-        await getattr(engine, asked)(done.id)
+        await getattr(engine.queries, asked)(done.id)
         assert turns.total >= done.last_seq
         assert turns.most <= 2 * replay.SLICE
 
@@ -95,7 +95,7 @@ async def test_a_search_by_outputs_lets_the_event_loop_go_on(tmp_path: Path, tur
         done = await _run(engine)
     async with engine_at(tmp_path) as engine:
         turns.total = turns.most = 0
-        found = await engine.list(conditions=["nodes.each=[]"])
+        found = await engine.lists.list(conditions=["nodes.each=[]"])
         assert [row.head.execution_id for row in found] in ([], [done.id])
         assert turns.total >= done.last_seq
         assert turns.most <= 2 * replay.SLICE
@@ -105,11 +105,11 @@ async def test_nodes_and_legs_come_in_pages_for_which_the_log_is_read_once(tmp_p
     async with engine_at(tmp_path) as engine:
         done = await _run(engine)
         turns.total = 0
-        found = [node.context_id for node in await engine.nodes(done.id, 0, 1_000)]
-        found += [node.context_id for node in await engine.nodes(done.id, 1_000, 1_000)]
+        found = [node.context_id for node in await engine.queries.nodes(done.id, 0, 1_000)]
+        found += [node.context_id for node in await engine.queries.nodes(done.id, 1_000, 1_000)]
         assert found == ["each", *(f"one:each.{number}" for number in range(ITEMS))]
-        assert [leg.depth for leg in await engine.legs(done.id)] == list(range(done.resume_count + 1))
-        assert await engine.nodes(done.id, 5_000) == []
+        assert [leg.depth for leg in await engine.queries.legs(done.id)] == list(range(done.resume_count + 1))
+        assert await engine.queries.nodes(done.id, 5_000) == []
         assert turns.total == done.last_seq + 1
 
 
@@ -118,37 +118,37 @@ async def test_a_view_that_takes_too_much_memory_is_not_kept(tmp_path: Path, tur
         done = await _run(engine)
         turns.total = 0
         for _ in range(2):
-            assert len(await engine.nodes(done.id, limit=5)) == 5
+            assert len(await engine.queries.nodes(done.id, limit=5)) == 5
         assert turns.total == 2 * (done.last_seq + 1)
 
 
 async def test_what_is_done_with_a_node_that_was_told_stays_there(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register({"name": "w", "nodes": [{"id": "a", "type": "compute", "output": {"n": [1]}}]})
-        done = await engine.start("w", wait="end")
-        (node,) = await engine.nodes(done.id)
+        await engine.workflows.register({"name": "w", "nodes": [{"id": "a", "type": "compute", "output": {"n": [1]}}]})
+        done = await engine.executions.start("w", wait="end")
+        (node,) = await engine.queries.nodes(done.id)
         assert isinstance(node.output, dict)
         node.output["n"].append(2)
-        assert (await engine.nodes(done.id))[0].output == {"n": [1]}
+        assert (await engine.queries.nodes(done.id))[0].output == {"n": [1]}
 
 
-async def test_an_execution_that_has_gone_on_is_told_anew(tmp_path: Path) -> None:
+async def test_an_execution_that_has_gone_on_is_read_again(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(
+        await engine.workflows.register(
             {"name": "w", "nodes": [{"id": "ask", "type": "form", "next": "z"}, {"id": "z", "type": "end"}]}
         )
-        waiting = await engine.start("w", wait="rest")
-        assert [node.status for node in await engine.nodes(waiting.id)] == ["waiting"]
-        await engine.cancel(waiting.id)
-        await engine.wait(waiting.id)
-        assert "waiting" not in [node.status for node in await engine.nodes(waiting.id)]
+        waiting = await engine.executions.start("w", wait="rest")
+        assert [node.status for node in await engine.queries.nodes(waiting.id)] == ["waiting"]
+        await engine.control.cancel(waiting.id)
+        await engine.executions.wait(waiting.id)
+        assert "waiting" not in [node.status for node in await engine.queries.nodes(waiting.id)]
 
 
 async def test_an_execution_lists_the_first_things_that_it_waits_for(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(fan_out(form(), over="input")))
-        waiting = await engine.start("flow", list(range(250)), wait="rest")
-        told = await engine.why(waiting.id)
+        await engine.workflows.register(flow(fan_out(form(), over="input")))
+        waiting = await engine.executions.start("flow", list(range(250)), wait="rest")
+        told = await engine.queries.why(waiting.id)
         assert len(waiting.waiting_on) == 100
         assert (len(told.reasons), told.left_out) == (100, 150)
         assert told.summary.endswith("(and 249 more)")
@@ -156,18 +156,18 @@ async def test_an_execution_lists_the_first_things_that_it_waits_for(tmp_path: P
 
 async def test_why_asks_so_many_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with engine_at(tmp_path) as engine:
-        await engine.register(flow(form(), name="inner"))
-        await engine.register(flow(fan_out(child("c", "inner"), over="input")))
-        started = await engine.start("flow", list(range(120)))
+        await engine.workflows.register(flow(form(), name="inner"))
+        await engine.workflows.register(flow(fan_out(child("c", "inner"), over="input")))
+        started = await engine.executions.start("flow", list(range(120)))
         await until_status(engine, started.id, "waiting")
         loaded: list[str] = []
-        load = engine.instance.store.load
+        load = engine.instance.store.queries.load
 
         async def counted(ids: Sequence[str]) -> Sequence[object]:
             loaded.extend(ids)
             return await load(ids)
 
-        monkeypatch.setattr(engine.instance.store, "load", counted)
-        told = await engine.why(started.id)
+        monkeypatch.setattr(engine.instance.store.queries, "load", counted)
+        told = await engine.queries.why(started.id)
         assert (len(told.reasons), told.left_out) == (100, 20)
         assert len(loaded) <= 100

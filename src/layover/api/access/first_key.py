@@ -1,12 +1,12 @@
-"""The first key: whoever starts a server on an empty database gets one to begin with."""
+"""The first key: a server that starts on an empty database makes one to begin with."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.api.access.keys import made_key
-from layover.ports.records import AuditEntry
+from layover.ports.records import AuditRow
 from layover.runtime.ids import new_id
+from layover.service.api_keys import made_key
 
 if TYPE_CHECKING:
     from layover.ports.store import Store
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 async def has_keys(store: Store) -> bool:
     """Return whether a key was ever made."""
-    return bool(await store.keys("", 1))
+    return bool(await store.api_keys.list_keys("", 1))
 
 
 async def first_key(store: Store, now: int) -> str | None:
@@ -22,6 +22,6 @@ async def first_key(store: Store, now: int) -> str | None:
     if await has_keys(store):
         return None
     key, shown = made_key(now, name="first key", user="admin", roles=("admin",), by="server")
-    entry = AuditEntry(id=new_id(now), at=now, user="server", act="key.add", target=key.id, credential="first start")
-    await store.add_key(key, entry)
+    entry = AuditRow(id=new_id(now), at=now, user="server", act="key.add", target=key.id, credential="first start")
+    await store.api_keys.add(key, entry)
     return shown

@@ -1,7 +1,7 @@
 """Public keys that tokens are signed with, from the address where their issuer publishes them (a JWKS).
 
 They are read again every few minutes, so that a key which the issuer takes back ends here too, and when a token names
-one that is not known: at most once a minute, since anybody can write a name into a token. While the issuer cannot be
+one that is not known: at most once a minute, since any caller can write a name into a token. While the issuer cannot be
 reached the old ones are used, for a day.
 """
 
@@ -81,7 +81,7 @@ class SigningKeys:
     async def _read_again(self, key_id: str | None) -> None:
         async with self._reading:
             if self._is_fresh() and self._pick(key_id) is not None:
-                return  # somebody else has, meanwhile
+                return  # another request has, meanwhile
             now = self._clock()
             if self._tried_at is not None and now - self._tried_at < _TRIED_AGAIN_AFTER:
                 return

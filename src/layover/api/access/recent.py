@@ -1,4 +1,4 @@
-"""Keys that were used a moment ago: whoever asks often is not looked up each time.
+"""Keys that were used a moment ago: the key of a frequent caller is not looked up each time.
 
 A key that is ended by this process is forgotten at once; one that another process ends is honoured here until its
 moment has passed. Only keys that are there are kept, so guesses take no room.

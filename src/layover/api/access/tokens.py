@@ -1,4 +1,4 @@
-"""Tokens (JWT) of an issuer elsewhere: who somebody is, signed in the one way that was set.
+"""Tokens (JWT) of an issuer elsewhere: the identity of a caller, signed in the one way that was set.
 
 The way of signing is never taken from the token itself: what is signed with a shared secret is no token where public
 keys are expected, and the other way round. A token says when it ends, and who it is about (`sub`); its `roles` are the
@@ -14,12 +14,13 @@ import msgspec
 from msgspec import Meta
 
 from layover.api.access.jwks import SigningKeys
-from layover.api.name_rules import fault_in_name
-from layover.api.permissions import Caller, permissions_of
+from layover.model.name_rules import fault_in_name
+from layover.service.permissions import caller_of
 
 if TYPE_CHECKING:
     from layover.api.access.config import JwtSettings
     from layover.api.access.jwks import PublicKey
+    from layover.model.access import Caller
 
 _SKEW: Final = 60_000  # milliseconds
 _DOTS: Final = 2
@@ -79,7 +80,7 @@ class Tokens:
             return None
         if not _is_now(claims, now) or any(fault_in_name(name) for name in (claims.sub, *claims.roles)):
             return None
-        return Caller(user=claims.sub, roles=claims.roles, permissions=permissions_of(claims.roles), credential="jwt")
+        return caller_of(claims.sub, claims.roles, "jwt")
 
     async def _key(self, token: str) -> tuple[str | PublicKey, str] | None:
         """Return what a token has to be signed with, and how."""

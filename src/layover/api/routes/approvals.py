@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from layover.api.answers import DECIDING, PROBLEMS, Given, answer, found, pass_on, shown
-from layover.api.inbox import ApprovalsQuery, listed
-from layover.api.request import Reply
-from layover.api.resources.points import DecisionBody, DelegateBody, PausePoint
-from layover.api.resources.shared import Page
+from layover.api.answer_problems import PROBLEMS
+from layover.api.point_lists import ApprovalsQuery, listed
+from layover.api.request import Response
 from layover.api.routing import Routes
+from layover.interface.backend import PointAnswer
+from layover.model.points import DecisionBody, DelegateBody, PausePoint
+from layover.model.shared import Page
+from layover.service import answers
+from layover.service.answers import DECIDING, point_row
 
 if TYPE_CHECKING:
     from layover.api.request import Request
@@ -29,16 +32,16 @@ _PROBLEMS = tuple(code for code in PROBLEMS if code not in ("not_answerable", "d
     answers={200: Page[PausePoint]},
     problems=("malformed_id", "malformed_cursor"),
 )
-async def list_approvals(call: Request[None, ApprovalsQuery]) -> Reply:
+async def list_approvals(call: Request[None, ApprovalsQuery]) -> Response:
     """List approvals, the oldest first; if no status is named, those that are open."""
     query = call.query if call.query.status else replace(call.query, status=["open"])
-    return Reply(await listed(call, query, "approval"))
+    return Response(await listed(call, query, "approval"))
 
 
 @routes.get("/approvals/{id}", needs=("execution:read",), answers={200: PausePoint}, problems=("unknown_point",))
-async def get_approval(call: Request[None, NoQuery]) -> Reply:
+async def get_approval(call: Request[None, NoQuery]) -> Response:
     """Return an approval."""
-    return Reply(await shown(call, await found(call, call.path["id"], "approval")))
+    return Response(await call.service.points.get(call.path["id"], "approval"))
 
 
 @routes.post(
@@ -49,8 +52,8 @@ async def get_approval(call: Request[None, NoQuery]) -> Reply:
     answers={201: PausePoint, 200: PausePoint},
     problems=_PROBLEMS,
 )
-async def approve(call: Request[DecisionBody, NoQuery]) -> Reply:
-    """Approve, as whoever the credentials name; said again, it changes nothing."""
+async def approve(call: Request[DecisionBody, NoQuery]) -> Response:
+    """Approve, as the user that the credentials name; said again, it changes nothing."""
     return await _decide(call, approved=True)
 
 
@@ -62,8 +65,8 @@ async def approve(call: Request[DecisionBody, NoQuery]) -> Reply:
     answers={201: PausePoint, 200: PausePoint},
     problems=_PROBLEMS,
 )
-async def reject(call: Request[DecisionBody, NoQuery]) -> Reply:
-    """Reject, as whoever the credentials name; said again, it changes nothing."""
+async def reject(call: Request[DecisionBody, NoQuery]) -> Response:
+    """Reject, as the user that the credentials name; said again, it changes nothing."""
     return await _decide(call, approved=False)
 
 
@@ -72,15 +75,27 @@ async def reject(call: Request[DecisionBody, NoQuery]) -> Reply:
     needs=DECIDING,
     body=DelegateBody,
     answers={200: PausePoint},
-    problems=("unknown_point", "not_allowed", "requester_excluded", "already_decided", "expired", "point_closed"),
+    problems=(
+        "unknown_point",
+        "not_answerable",
+        "not_allowed",
+        "requester_excluded",
+        "already_decided",
+        "expired",
+        "point_closed",
+    ),
 )
-async def delegate(call: Request[DelegateBody, NoQuery]) -> Reply:
-    """Let somebody else decide in one's place."""
-    row = await found(call, call.path["id"], "approval")
-    return Reply(await shown(call, await pass_on(call, row, call.body.to)))
+async def delegate(call: Request[DelegateBody, NoQuery]) -> Response:
+    """Let another user decide in one's place."""
+    service, body = call.service, call.body
+    row = await point_row(service.actor, call.path["id"])
+    row = await answers.delegate(service.actor, row, body.to, body.comment or "", call.key)
+    return Response(await service.points.describe(row))
 
 
-async def _decide(call: Request[DecisionBody, NoQuery], *, approved: bool) -> Reply:
-    row, body = await found(call, call.path["id"], "approval"), call.body
-    taken = await answer(call, row, Given(data=body.data, approved=approved, comment=body.comment or ""))
-    return Reply(await shown(call, taken.row), taken.status)
+async def _decide(call: Request[DecisionBody, NoQuery], *, approved: bool) -> Response:
+    service, body = call.service, call.body
+    row = await point_row(service.actor, call.path["id"], "approval")
+    request = PointAnswer(data=body.data, approved=approved, comment=body.comment or "", idempotency_key=call.key)
+    taken = await answers.answer(service.actor, row, request)
+    return Response(await service.points.describe(taken.row), 200 if taken.is_repeated else 201)

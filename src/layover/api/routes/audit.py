@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from layover.api.cursors import cursor_of, parsed_uuid
-from layover.api.request import Reply
-from layover.api.resources.access import AuditEntry
-from layover.api.resources.shared import Page
+from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.api.serializers.access import audit_entry_of
-from layover.ports.access import AuditFilter
-from layover.runtime.ids import checked_id
+from layover.interface.backend import AuditSearch
+from layover.model.access import AuditEntry
+from layover.model.shared import Page
 
 if TYPE_CHECKING:
     from layover.api.request import Request
@@ -40,18 +37,9 @@ class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     answers={200: Page[AuditEntry]},
     problems=("malformed_id", "malformed_cursor"),
 )
-async def audit(call: Request[None, AuditQuery]) -> Reply:
+async def audit(call: Request[None, AuditQuery]) -> Response:
     """List what people did, the newest first."""
     settings, query = call.services.settings, call.query
-    most = min(query.limit or settings.page, settings.longest_page)
-    wanted = AuditFilter(
-        user=query.user,
-        act=query.act,
-        target=query.target,
-        execution_id=checked_id(query.execution_id) if query.execution_id is not None else None,
-        after=parsed_uuid(query.cursor) if query.cursor is not None else None,
-        limit=most + 1,
-    )
-    rows = await call.services.store.audit(wanted)
-    following = cursor_of(rows[most - 1].at, rows[most - 1].id) if len(rows) > most else None
-    return Reply(Page(items=[audit_entry_of(row) for row in rows[:most]], next=following))
+    wanted = AuditSearch(user=query.user, act=query.act, target=query.target, execution_id=query.execution_id)
+    limit = min(query.limit or settings.page, settings.longest_page)
+    return Response(await call.service.access.audit(wanted, limit, query.cursor))

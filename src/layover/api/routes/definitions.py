@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
 
-from layover.api.definitions import (
-    MEDIA_TYPES,
-    AllowQuery,
-    checked_of,
-    errors_of,
-    known_types,
-    plan_from,
-    wanted_version,
-    workflows,
-)
+from layover.api.definitions import MEDIA_TYPES, AllowQuery, checked_of
 from layover.api.openapi_examples import DEFINITION
-from layover.api.problems import Refusal
-from layover.api.request import Reply
-from layover.api.resources.executions import WaitingOn
-from layover.api.resources.problems import FieldError
-from layover.api.resources.workflows import Bundle, BundleBody, Checked, DryRun, DryRunBody, Imported, SavedVersion
+from layover.api.request import Response
 from layover.api.routing import NoQuery, Routes
-from layover.api.serializers.executions import failure_of, node_of
-from layover.api.serializers.workflows import problem_of
-from layover.core.definitions.problems import InvalidDefinition
-from layover.core.moments import moment
-from layover.runtime.operations import dry_run as dry_runs
-from layover.runtime.queries.node_executions import node_executions
+from layover.model.workflows import (
+    Bundle,
+    BundleBody,
+    CheckedDefinition,
+    DefinitionProblem,
+    DryRun,
+    DryRunBody,
+    Imported,
+)
 
 if TYPE_CHECKING:
     from layover.api.request import Request
-    from layover.core.plan import Plan
+    from layover.core.definitions.problems import Problem
 
 routes = Routes("Definitions", "Checking, trying out and moving definitions.", prefix="/api/v1")
-
-_MOST_ERRORS: Final = 200
 
 
 class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -56,13 +43,13 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     body_required=False,  # that it is empty is found as well
     media_types=MEDIA_TYPES,
     query=AllowQuery,
-    answers={200: Checked},
+    answers={200: CheckedDefinition},
     examples={"order": DEFINITION},
 )
-async def check_definition(call: Request[bytes, AllowQuery]) -> Reply:
+async def check_definition(call: Request[bytes, AllowQuery]) -> Response:
     """Find everything that is wrong with a definition; nothing is kept."""
     found = await checked_of(call, allow_unknown=call.query.allow_unknown)
-    return Reply(Checked(problems=[problem_of(one) for one in found.problems]))
+    return Response(CheckedDefinition(problems=tuple(_problem_of(one) for one in found.problems)))
 
 
 @routes.post(
@@ -81,21 +68,18 @@ async def check_definition(call: Request[bytes, AllowQuery]) -> Reply:
         "too_many_steps",
     ),
 )
-async def dry_run(call: Request[DryRunBody, NoQuery]) -> Reply:
+async def dry_run(call: Request[DryRunBody, NoQuery]) -> Response:
     """Play a workflow with given outputs and answers: nothing is called, kept or waited for.
 
     A node gives what `outputs` has for it, else null. Timers are let run out. Where a person, a signal or a callback is
     awaited and `answers` has nothing for it, the run stands still: that is in `waiting_on`. An approval is answered by
-    true or false, or by `{approved, comment, data}`, in the name of everybody who is needed. Where several signals are
+    true or false, or by `{approved, comment, data}`, in the name of all who are needed. Where several signals are
     awaited, the answer has what each brings under its alias.
     """
     body = call.body
-    version = await wanted_version(call, body.version)
-    plan = await call.engine.instance.plans.of(version.hash)
-    now = call.engine.instance.clock.now()
-    run = dry_runs.DryRun(plan, outputs=body.outputs, answers=body.answers, now=now)
-    await asyncio.to_thread(run.run, body.input)
-    return Reply(_told(plan, run))
+    return Response(
+        await call.service.workflows.dry_run(call.path["name"], body.version, body.input, body.outputs, body.answers)
+    )
 
 
 @routes.get(
@@ -105,23 +89,9 @@ async def dry_run(call: Request[DryRunBody, NoQuery]) -> Reply:
     answers={200: Bundle},
     problems=("unknown_workflow",),
 )
-async def export_workflows(call: Request[None, ExportQuery]) -> Reply:
+async def export_workflows(call: Request[None, ExportQuery]) -> Response:
     """Take definitions along: the newest version of each workflow, in canonical form, as `import` takes it."""
-    store = call.services.store
-    names = call.query.name
-    for name in names:
-        await call.engine.standing(name)
-    newest = (
-        [await store.latest(name) for name in sorted(set(names))]
-        if names
-        else [version async for version, _ in workflows(store)]
-    )
-    return Reply(
-        Bundle(
-            exported_at=moment(call.engine.instance.clock.now()),
-            workflows=[msgspec.json.decode(one.document) for one in newest if one is not None],
-        )
-    )
+    return Response(await call.service.workflows.export(call.query.name))
 
 
 @routes.post(
@@ -130,59 +100,25 @@ async def export_workflows(call: Request[None, ExportQuery]) -> Reply:
     body=BundleBody,
     query=AllowQuery,
     answers={200: Imported},
-    problems=("invalid_definition",),
+    problems=("invalid_definition", "secret_not_allowed"),
 )
-async def import_workflows(call: Request[BundleBody, AllowQuery]) -> Reply:
+async def import_workflows(call: Request[BundleBody, AllowQuery]) -> Response:
     """Keep definitions from elsewhere, each as the newest version of its workflow; if one cannot be used, none is kept.
 
     One that is the newest version already stays as it is.
     """
-    saved: list[SavedVersion] = []
-    for given in await _plans(call):
-        plan = await call.engine.accepted(given)
-        name = plan.definition.name
-        version = await call.engine.register(plan, audit=call.audit("workflow.save", name, hash=plan.hash))
-        saved.append(SavedVersion(name=name, version=version.number, hash=version.hash))
-    return Reply(Imported(workflows=saved))
+    bundle = Bundle(format=call.body.format, workflows=tuple(call.body.workflows))
+    saved = await call.service.workflows.import_(bundle, allow_unknown=call.query.allow_unknown)
+    return Response(Imported(workflows=saved))
 
 
-async def _plans(call: Request[BundleBody, AllowQuery]) -> list[Plan]:
-    """Return the plans of all definitions, or refuse them all for what is wrong with any of them."""
-    functions = known_types(call, call.query.allow_unknown)
-    plans: dict[str, Plan] = {}
-    errors: list[FieldError] = []
-    for index, definition in enumerate(call.body.workflows):
-        place = f"$.workflows[{index}]"
-        try:
-            plan = await plan_from(definition, functions)
-        except InvalidDefinition as error:
-            errors += errors_of(error.problems, place)
-            continue
-        name = plan.definition.name
-        if name in plans:
-            errors.append(FieldError(path=f"{place}.name", message=f"`{name}` is there twice.", code="duplicate_name"))
-        plans[name] = plan
-    if errors:
-        raise Refusal("invalid_definition", "Not all definitions can be used.", errors=errors[:_MOST_ERRORS])
-    return list(plans.values())
-
-
-def _told(plan: Plan, run: dry_runs.DryRun) -> DryRun:
-    state, facts = run.state, run.state.facts
-    points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.node))
-    return DryRun(
-        status=state.status,
-        outcome=facts.outcome,
-        output=facts.output,
-        error=failure_of(facts.error),
-        nodes=[node_of(one) for one in node_executions(plan, run.log)],
-        waiting_on=[
-            WaitingOn(
-                context_id=point.node,
-                kind=point.kind,
-                since=moment(point.opened_at),
-                until=moment(point.deadline),
-            )
-            for point in points
-        ],
+def _problem_of(problem: Problem) -> DefinitionProblem:
+    return DefinitionProblem(
+        code=problem.code,
+        path=problem.path,
+        message=problem.message,
+        line=problem.line,
+        column=problem.column,
+        suggestion=problem.suggestion,
+        severity=problem.severity,
     )

@@ -2,44 +2,43 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, get_args
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from layover.api.cursors import cursor_of, parsed
-from layover.api.pages import fitting
+from layover.api.bodies import check_nesting
+from layover.api.durations import queried_wait_of
 from layover.api.problems import Refusal
-from layover.api.request import Reply
-from layover.api.resources.executions import (
+from layover.api.request import Response
+from layover.api.routing import Routes
+from layover.api.shown import bounded
+from layover.errors import WaitTimeout
+from layover.interface.arguments import EXECUTION_STATUSES, Order, Until
+from layover.interface.backend import ExecutionQuery
+from layover.model.executions import (
     Event,
     Execution,
     ExecutionSummary,
     Graph,
     Leg,
+    LogLine,
     NodeExecution,
     PausedExecutions,
     Why,
 )
-from layover.api.resources.shared import ExecutionId, Page, WorkflowName
-from layover.api.routing import Routes
-from layover.api.serializers.executions import event_of, execution_of, leg_of, node_of, summary_of, why_of
-from layover.api.serializers.graphs import graph_of
-from layover.core.engine.state import ExecutionStatus
-from layover.runtime.ids import MalformedId, checked_id
+from layover.model.shared import ExecutionId, Page, WorkflowName
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping
 
     from layover.api.request import Request
     from layover.api.routing import NoQuery
 
 routes = Routes("Executions", "Start executions, and see what became of them.", prefix="/api/v1")
 
-MOST: Final = 100
 _READ: Final = ("execution:read",)
 _OF_ONE: Final = ("malformed_id", "unknown_execution")
-_STATUS: Final = frozenset(get_args(ExecutionStatus))
 
 Limit = Annotated[int, Meta(ge=1, description="How many at most; more than 100 are not given.")]
 Cursor = Annotated[str, Meta(max_length=400, description="The `next` of the page before.")]
@@ -63,9 +62,22 @@ class ExecutionsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         list[Annotated[str, Meta(max_length=1_000, examples=["input.total>1000", "input.tier=gold"])]],
         Meta(max_length=20, description="Those for which a condition holds; of several, all of them."),
     ] = []
+    contains: (
+        Annotated[str, Meta(max_length=10_000, description="Those whose input contains this JSON object.")] | None
+    ) = None
     parent_id: Annotated[ExecutionId, Meta(description="Those that this execution began.")] | None = None
+    order: Annotated[Order, Meta(description="The newest first; or those that are paused, the longest first.")] = (
+        "created"
+    )
     limit: Limit = 50
     cursor: Cursor | None = None
+
+
+class WaitQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How long to wait, and for what."""
+
+    wait: Annotated[str, Meta(max_length=50, description="A length of time, at most 60s.")] | None = None
+    until: Annotated[Until, Meta(description="What is waited for.")] = "people"
 
 
 class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -91,6 +103,15 @@ class PartsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     cursor: Cursor | None = None
 
 
+class LogsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which log lines to list."""
+
+    node: (
+        Annotated[str, Meta(max_length=4096, description="Only those of this node; in a scope, its context id.")] | None
+    ) = None
+    cursor: Cursor | None = None
+
+
 @routes.get(
     "/executions",
     needs=_READ,
@@ -98,24 +119,29 @@ class PartsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     answers={200: Page[ExecutionSummary]},
     problems=("malformed_id", "malformed_cursor", "invalid_filter"),
 )
-async def list_executions(call: Request[None, ExecutionsQuery]) -> Reply:
+async def list_executions(call: Request[None, ExecutionsQuery]) -> Response:
     """List executions, the newest first.
 
     A condition of `where` is a path, an operator (`=`, `!=`, `>`, `>=`, `<`, `<=`, `~` for contains) and a value; paths
     begin with `input`, `output`, `vars`, `trigger` or `nodes.<id>`. All conditions have to hold.
     """
     query = call.query
-    found = await call.engine.find(
+    wanted = ExecutionQuery(
         workflow=query.workflow,
         status=_statuses(query.status),
         tag=query.tag,
         parent_id=query.parent_id,
-        conditions=query.where,
-        after=_after(query.cursor),
-        limit=min(query.limit, MOST),
+        where=tuple(query.where),
+        contains=_contains(call, query.contains),
+        order=query.order,
     )
-    after = cursor_of(*found.after) if found.after is not None else None
-    return Reply(Page[ExecutionSummary](items=[summary_of(row) for row in found.rows], next=after))
+    return Response(await call.service.executions.list(wanted, query.limit, query.cursor))
+
+
+@routes.get("/executions/counts", needs=_READ, answers={200: dict[str, int]})
+async def count_executions(call: Request[None, NoQuery]) -> Response:
+    """Count executions by status."""
+    return Response(await call.service.executions.counts())
 
 
 @routes.get(
@@ -125,20 +151,34 @@ async def list_executions(call: Request[None, ExecutionsQuery]) -> Reply:
     answers={200: PausedExecutions},
     problems=("malformed_cursor",),
 )
-async def list_paused_executions(call: Request[None, PausedQuery]) -> Reply:
+async def list_paused_executions(call: Request[None, PausedQuery]) -> Response:
     """List executions that are paused, by an operator or until a person answers, the one paused longest first."""
-    query, limit = call.query, min(call.query.limit, MOST)
-    found = await call.engine.paused(query.workflow, _after(query.cursor), limit + 1)
-    items = fitting([execution_of(one) for one in found[:limit]], call.services.settings.page_bytes)
-    last = found[len(items) - 1] if len(items) < len(found) else None
-    after = cursor_of(last.paused_at or 0, last.id) if last is not None else None
-    return Reply(PausedExecutions(executions=items, count=len(items), next=after))
+    query = call.query
+    page = await call.service.executions.paused(query.workflow, query.limit, query.cursor)
+    return Response(PausedExecutions(executions=tuple(map(bounded, page.items)), count=len(page.items), next=page.next))
 
 
-@routes.get("/executions/{id}", needs=_READ, answers={200: Execution}, problems=_OF_ONE)
-async def get_execution(call: Request[None, NoQuery]) -> Reply:
-    """Return an execution as it is now."""
-    return Reply(execution_of(await call.engine.get(call.path["id"])))
+@routes.get(
+    "/executions/{id}",
+    needs=_READ,
+    query=WaitQuery,
+    answers={200: Execution, 202: Execution},
+    problems=(*_OF_ONE, "missing_functions"),
+)
+async def get_execution(call: Request[None, WaitQuery]) -> Response:
+    """Return an execution as it is now.
+
+    With `wait`, the answer comes once it has ended or is as `until` says (200), or when the time is over or the server
+    stops (202). If its end is waited for and no instance has a function that it needs, that is `missing_functions`.
+    """
+    wait, id_ = queried_wait_of(call, call.query.wait), call.path["id"]
+    executions = call.service.executions
+    if not wait:
+        return Response(bounded(await executions.get(id_)))
+    try:
+        return Response(bounded(await executions.wait(id_, call.query.until, wait / 1000)))
+    except WaitTimeout:
+        return Response(bounded(await executions.get(id_)), 202)
 
 
 @routes.get(
@@ -148,21 +188,10 @@ async def get_execution(call: Request[None, NoQuery]) -> Reply:
     answers={200: Page[Event]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def list_history(call: Request[None, HistoryQuery]) -> Reply:
+async def list_history(call: Request[None, HistoryQuery]) -> Response:
     """List the events of an execution in their order; they are numbered from 0 without gaps."""
     query = call.query
-    row = await call.engine.row(call.path["id"])
-    head = row.head
-    since, limit = query.since, min(query.limit, MOST)
-    if query.cursor is not None:
-        since, of = parsed(query.cursor)
-        if of != head.execution_id:
-            raise Refusal("malformed_cursor", "The cursor is that of another list.")
-    found = await call.engine.history(head.execution_id, min(since, head.last_seq + 1), limit)
-    items = fitting([event_of(one) for one in found], call.services.settings.page_bytes)
-    last = items[-1].seq if items else head.last_seq
-    after = cursor_of(last + 1, head.execution_id) if last < head.last_seq else None
-    return Reply(Page[Event](items=items, next=after))
+    return Response(await call.service.executions.history(call.path["id"], query.since, query.limit, query.cursor))
 
 
 @routes.get(
@@ -172,12 +201,9 @@ async def list_history(call: Request[None, HistoryQuery]) -> Reply:
     answers={200: Page[NodeExecution]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def list_nodes(call: Request[None, PartsQuery]) -> Reply:
+async def list_nodes(call: Request[None, PartsQuery]) -> Response:
     """List what became of the nodes that were reached, in the order in which they were."""
-    id_, since, limit = _from(call)
-    found = await call.engine.nodes(id_, since, limit + 1)
-    items = fitting([node_of(one) for one in found[:limit]], call.services.settings.page_bytes)
-    return Reply(Page[NodeExecution](items=items, next=_behind(items, since, len(found), id_)))
+    return Response(await call.service.executions.nodes(call.path["id"], call.query.limit, call.query.cursor))
 
 
 @routes.get(
@@ -187,55 +213,52 @@ async def list_nodes(call: Request[None, PartsQuery]) -> Reply:
     answers={200: Page[Leg]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def list_legs(call: Request[None, PartsQuery]) -> Reply:
+async def list_legs(call: Request[None, PartsQuery]) -> Response:
     """List the legs of an execution: the stretches of work between two rests, each with what it was taken up for."""
-    id_, since, limit = _from(call)
-    found = await call.engine.legs(id_, since, limit + 1)
-    items = [leg_of(one) for one in found[:limit]]
-    return Reply(Page[Leg](items=items, next=_behind(items, since, len(found), id_)))
+    return Response(await call.service.executions.legs(call.path["id"], call.query.limit, call.query.cursor))
+
+
+@routes.get(
+    "/executions/{id}/logs",
+    needs=("execution:debug",),
+    query=LogsQuery,
+    answers={200: Page[LogLine]},
+    problems=(*_OF_ONE, "malformed_cursor"),
+)
+async def list_logs(call: Request[None, LogsQuery]) -> Response:
+    """List what nodes have logged, the oldest first, if it is kept (`node_logs`).
+
+    `next` is where to go on, also for lines that are yet to come: a page without lines is behind all that there is.
+    """
+    return Response(await call.service.executions.logs(call.path["id"], call.query.node, call.query.cursor))
 
 
 @routes.get("/executions/{id}/graph", needs=_READ, answers={200: Graph}, problems=_OF_ONE)
-async def get_graph(call: Request[None, NoQuery]) -> Reply:
+async def get_graph(call: Request[None, NoQuery]) -> Response:
     """Return the graph that an execution runs, with the states of its nodes."""
-    return Reply(graph_of(await call.engine.graph(call.path["id"])))
+    return Response(await call.service.executions.graph(call.path["id"]))
 
 
 @routes.get("/executions/{id}/why", needs=_READ, answers={200: Why}, problems=_OF_ONE)
-async def get_why(call: Request[None, NoQuery]) -> Reply:
+async def get_why(call: Request[None, NoQuery]) -> Response:
     """Tell why an execution stands still, followed through the executions that it waits for."""
-    return Reply(why_of(await call.engine.why(call.path["id"])))
-
-
-def _from(call: Request[None, PartsQuery]) -> tuple[str, int, int]:
-    """Return the execution that is asked for, the position of the first of its parts that is, and how many are."""
-    id_ = checked_id(call.path["id"])
-    since, of = parsed(call.query.cursor) if call.query.cursor is not None else (0, id_)
-    if of != id_:
-        raise Refusal("malformed_cursor", "The cursor is that of another list.")
-    return id_, since, min(call.query.limit, MOST)
-
-
-def _behind(items: Sequence[object], since: int, found: int, id_: str) -> str | None:
-    """Return the cursor behind a page, unless nothing was found that is not on it."""
-    return cursor_of(since + len(items), id_) if found > len(items) else None
+    return Response(await call.service.executions.why(call.path["id"]))
 
 
 def _statuses(given: Iterable[str]) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(one for text in given for one in text.split(",")))
-    unknown = next((one for one in found if one not in _STATUS), None)
+    unknown = next((one for one in found if one not in EXECUTION_STATUSES), None)
     if unknown is not None:
-        raise Refusal(
-            "invalid_parameter", f"status: `{unknown[:50]}` is none of {', '.join(get_args(ExecutionStatus))}."
-        )
+        raise Refusal("invalid_parameter", f"status: `{unknown[:50]}` is none of {', '.join(EXECUTION_STATUSES)}.")
     return found
 
 
-def _after(cursor: str | None) -> tuple[int, str] | None:
-    if cursor is None:
+def _contains(call: Request[None, ExecutionsQuery], text: str | None) -> Mapping[str, object] | None:
+    """Return the part of an input that is looked for."""
+    if text is None:
         return None
-    at, id_ = parsed(cursor)
+    check_nesting(text.encode(), call.services.settings)
     try:
-        return at, checked_id(id_)
-    except MalformedId as error:
-        raise Refusal("malformed_cursor", "The cursor is that of another list.") from error
+        return msgspec.json.decode(text, type=dict[str, object])
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise Refusal("invalid_parameter", "contains: not a JSON object.") from error

@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 from msgspec import Meta
 
-from layover.api.answers import ANSWERING, PROBLEMS, Given, Taken, answer, cancel, shown_without_data
-from layover.api.cursors import parsed
+from layover.api.answer_problems import PROBLEMS
 from layover.api.paused import paused
 from layover.api.problems import Refusal
-from layover.api.request import Reply
-from layover.api.resources.points import PausedOfWorkflow, PausePoint, Resumed, ResumePointBody
+from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.api.serializers.points import context_of
-from layover.api.unreached_points import not_there
 from layover.core.ids import uuid8
-from layover.runtime.errors import AnswerRefused
+from layover.errors import AnswerRefused
+from layover.interface.backend import PointAnswer
+from layover.model.points import PausedOfWorkflow, PausePoint, Resumed, ResumePointBody
 from layover.runtime.ids import checked_id
+from layover.runtime.queries.views import context_of
+from layover.service.answers import ANSWERING, AnswerOutcome, answer, cancel
+from layover.service.cursors import parsed
 
 if TYPE_CHECKING:
     from layover.api.request import Request
     from layover.api.routing import NoQuery
     from layover.ports.records import PointRow
-    from layover.runtime.engine import Engine
+    from layover.runtime.operations.operations import Opened
 
 routes = Routes("Resuming", "Resume at a pause point by where it stands.", prefix="/api")
 
@@ -39,10 +40,9 @@ _FINDING: Final = (
     "snapshot_pending",
     "execution_closed",
 )
-_PAST: Final = frozenset({"completed", "failed", "skipped", "stopped"})
 
 
-class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PausedPageQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which page."""
 
     limit: Annotated[int, Meta(ge=1, description="How many at most; more than 100 are 100.")] | None = None
@@ -57,18 +57,19 @@ class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     answers={202: Resumed},
     problems=tuple(dict.fromkeys((*_FINDING, *PROBLEMS))),
 )
-async def resume_point(call: Request[ResumePointBody, NoQuery]) -> Reply:
+async def resume_point(call: Request[ResumePointBody, NoQuery]) -> Response:
     """Resume at a pause point: it is started at once, or waits in line."""
-    body, row = call.body, await _found(call)
+    body, actor, row = call.body, call.service.actor, await _find_point(call)
     data = body.data if row.point.kind == "approval" and body.data is not None else body.input
+    request = PointAnswer(data=data, approved=body.approved, comment=body.comment or "", idempotency_key=call.key)
     try:
-        taken = await answer(call, row, Given(data=data, approved=body.approved, comment=body.comment or ""))
+        taken = await answer(actor, row, request)
     except AnswerRefused as error:
         if error.code == "decision_required" and isinstance(data, dict) and "approved" in data:
             message = f"{error.message} `approved` belongs at the top of the body, beside `input`."
             raise Refusal(error.code, message) from error
         raise
-    return Reply(await _resumed(call.engine, taken), 202)
+    return Response(await _resumed(actor.runtime, taken), 202)
 
 
 @routes.delete(
@@ -77,77 +78,66 @@ async def resume_point(call: Request[ResumePointBody, NoQuery]) -> Reply:
     answers={200: PausePoint},
     problems=(*_FINDING, "expired", "already_answered", "point_closed"),
 )
-async def cancel_point(call: Request[None, NoQuery]) -> Reply:
+async def cancel_point(call: Request[None, NoQuery]) -> Response:
     """Give up waiting at a pause point; its node fails with `pause_cancelled`."""
-    return Reply(await shown_without_data(call, await cancel(call, await _found(call), "")))
+    row = await cancel(call.service.actor, await _find_point(call), "", call.key)
+    return Response(await call.service.points.shown_to_caller(row))
 
 
 @routes.get(
     "/workflows/{workflow}/paused",
     needs=("execution:read",),
-    query=PausedQuery,
+    query=PausedPageQuery,
     answers={200: PausedOfWorkflow},
     problems=("unknown_workflow", "malformed_cursor"),
 )
-async def list_paused(call: Request[None, PausedQuery]) -> Reply:
+async def list_paused(call: Request[None, PausedPageQuery]) -> Response:
     """List the executions of a workflow that people are awaited in, the one that has waited longest first."""
     workflow, query, settings = call.path["workflow"], call.query, call.services.settings
-    if not workflow.isprintable() or await call.services.store.latest(workflow) is None:
+    if not workflow.isprintable() or await call.services.store.definitions.find_latest(workflow) is None:
         raise Refusal("unknown_workflow", f"There is no workflow `{workflow[:255]}`.")
     after = parsed(query.cursor) if query.cursor is not None else None
     most = min(query.limit or settings.page, settings.longest_page)
-    return Reply(await paused(call, workflow, after, most))
+    return Response(await paused(call, workflow, after, most))
 
 
-async def _found(call: Request[Any, Any]) -> PointRow:
+async def _find_point(call: Request[Any, Any]) -> PointRow:
     """Return the newest point at a place of an execution."""
     workflow, execution_id, context = call.path["workflow"], checked_id(call.path["execution"]), call.path["context"]
-    execution = await call.services.store.get(execution_id)
+    execution = await call.services.store.queries.find_execution(execution_id)
     if execution is None or execution.info.workflow != workflow:
         raise Refusal("unknown_execution", f"The workflow `{workflow[:255]}` has no execution {execution_id}.")
-    row = await call.engine.find_point(execution_id, context)
-    if row is not None:
-        return row
-    refusal = not_there(await call.engine.instance.plans.of(execution.info.hash), context, execution.head.status)
-    if refusal.code == "snapshot_pending" and await _is_past(call.engine, execution_id, context):
-        raise Refusal("unknown_point", f"The execution went on without a pause point at {context[:200]}.")
-    raise refusal
+    return await call.service.points.row_at(execution_id, context)
 
 
-async def _is_past(engine: Engine, execution_id: str, context: str) -> bool:
-    """Return whether an execution has left a node behind; of one in rounds there may always be another."""
-    nodes = (await engine.graph(execution_id)).nodes
-    return any(node.id == context and node.status in _PAST for node in nodes)
-
-
-async def _resumed(engine: Engine, taken: Taken) -> Resumed:
-    """Return how an answer was taken: started if nobody drove the execution and nothing was ahead of it."""
+async def _resumed(runtime: Opened, taken: AnswerOutcome) -> Resumed:
+    """Return how an answer was taken: started if no instance drove the execution and nothing was ahead of it."""
     row, reserved = taken.row, taken.reserved
-    place = (await engine.queue(row.execution_id)).get(row.point.id) if row.status == "answered" else None
+    place = (await runtime.points.queue(row.execution_id)).get(row.point.id) if row.status == "answered" else None
     was_free = place == 1 and reserved is not None and reserved.owner is None
-    started = place is None or (was_free and not await _is_held(engine, row))
+    started = place is None or (was_free and not await _is_held(runtime, row))
     return Resumed(
         status="started" if started else "queued",
         queue_position=None if started else place,
         execution_id=row.execution_id,
         context_id=context_of(row.point),
-        leg_id=await _leg(engine, taken),
+        leg_id=await _leg(runtime, taken),
     )
 
 
-async def _is_held(engine: Engine, row: PointRow) -> bool:
+async def _is_held(runtime: Opened, row: PointRow) -> bool:
     """Return whether an operator holds the execution, so that nothing starts."""
-    return any(reason.kind == "operator" for reason in (await engine.why(row.execution_id)).reasons)
+    return any(reason.kind == "operator" for reason in (await runtime.queries.why(row.execution_id)).reasons)
 
 
-async def _leg(engine: Engine, taken: Taken) -> str | None:
+async def _leg(runtime: Opened, taken: AnswerOutcome) -> str | None:
     """Return the id of the leg that applies an answer, if the execution is driven here, or was for this answer."""
     execution_id, reserved = taken.row.execution_id, taken.reserved
-    driven = engine.instance.driver.active.get(execution_id)
+    driven = runtime.instance.driver.active.get(execution_id)
     if driven is not None:
         return uuid8(f"{execution_id}\0leg\0{driven.state.facts.legs}")
     if reserved is None or reserved.claimed is None:
         return None
     before = reserved.claimed.head.last_seq
-    legs = await engine.legs(execution_id, limit=sys.maxsize)
+    legs = await runtime.queries.legs(execution_id, limit=sys.maxsize)
     return next((leg.id for leg in legs if leg.from_seq > before), None)

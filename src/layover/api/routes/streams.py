@@ -10,9 +10,9 @@ from msgspec import Meta
 from layover.api.event_stream import Follower
 from layover.api.problems import Refusal
 from layover.api.request import Stream
-from layover.api.resources.executions import Event
 from layover.api.routing import Routes
-from layover.runtime.errors import UnknownExecution
+from layover.errors import NotFound
+from layover.model.executions import Event
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
@@ -41,17 +41,17 @@ class StreamQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 async def stream(call: Request[None, StreamQuery]) -> Stream:
     """Follow an execution: each event of its log as a server-sent event, until its end.
 
-    Whoever was cut off goes on behind what they have seen by `Last-Event-ID`. When the credentials are no longer valid,
-    the stream ends.
+    A client that was cut off goes on by `Last-Event-ID` behind what it has seen. When the credentials are no longer
+    valid, the stream ends.
     """
     execution_id = checked_id(call.path["id"])
     since = _after(call.headers.get("last-event-id"), call.query.since)
-    if await call.services.store.get(execution_id) is None:
-        raise UnknownExecution(f"There is no execution {execution_id}.")
+    if await call.services.store.queries.find_execution(execution_id) is None:
+        raise NotFound(f"There is no execution {execution_id}.", code="unknown_execution")
     streams = call.services.streams
     streams.check(call.caller.user)
     follower = Follower(call.caller, lambda: _may_follow(call))
-    return Stream(streams.follow(call.engine, execution_id, since, follower))
+    return Stream(streams.follow(call.services.runtime, execution_id, since, follower))
 
 
 async def _may_follow(call: Request[None, StreamQuery]) -> bool:

@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
 from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of, wanted_version, workflows
-from layover.api.differences import differences
+from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of
 from layover.api.openapi_examples import DEFINITION
 from layover.api.problems import Refusal
-from layover.api.request import Reply
-from layover.api.resources.executions import Graph
-from layover.api.resources.problems import FieldError
-from layover.api.resources.shared import EmptyBody, Page, ReasonBody
-from layover.api.resources.workflows import (
-    Differences,
-    PauseWorkflowBody,
-    SavedVersion,
-    StandingChanged,
-    VersionSummary,
-    Workflow,
-    WorkflowSummary,
-)
+from layover.api.request import Response
 from layover.api.routing import NoQuery, Routes
-from layover.api.serializers.graphs import graph_of
-from layover.api.serializers.workflows import standing_of, summary_of, version_of, workflow_of
-from layover.core.engine.state import Execution
-from layover.core.plan import load
-from layover.runtime.queries.graphs import graph
+from layover.model.executions import Graph
+from layover.model.problems import FieldError
+from layover.model.shared import EmptyBody, Page, ReasonBody
+from layover.model.workflows import Differences, PauseWorkflowBody, WorkflowChange, WorkflowVersion
 
 if TYPE_CHECKING:
     from layover.api.request import Request
     from layover.core.plan import Plan
-    from layover.ports.access import Standing
 
 routes = Routes("Workflows", "Definitions, their versions, and whether they may be started.", prefix="/api/v1")
 
-_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
 _EXAMPLES: Final = {"order": DEFINITION}
 
 
@@ -76,11 +58,11 @@ class DiffQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     body=bytes,
     media_types=MEDIA_TYPES,
     query=AllowQuery,
-    answers={201: SavedVersion, 200: SavedVersion},
-    problems=("malformed", "invalid_definition"),
+    answers={201: WorkflowVersion, 200: WorkflowVersion},
+    problems=("malformed", "invalid_definition", "secret_not_allowed"),
     examples=_EXAMPLES,
 )
-async def save_workflow(call: Request[bytes, AllowQuery]) -> Reply:
+async def save_workflow(call: Request[bytes, AllowQuery]) -> Response:
     """Keep a definition as the newest version of its workflow; 200 if it is that already.
 
     Two definitions that run alike are the same version: labels, descriptions and positions do not count.
@@ -95,11 +77,11 @@ async def save_workflow(call: Request[bytes, AllowQuery]) -> Reply:
     body=bytes,
     media_types=MEDIA_TYPES,
     query=AllowQuery,
-    answers={201: SavedVersion, 200: SavedVersion},
-    problems=("malformed", "invalid_definition"),
+    answers={201: WorkflowVersion, 200: WorkflowVersion},
+    problems=("malformed", "invalid_definition", "secret_not_allowed"),
     examples=_EXAMPLES,
 )
-async def put_workflow(call: Request[bytes, AllowQuery]) -> Reply:
+async def put_workflow(call: Request[bytes, AllowQuery]) -> Response:
     """Keep a definition as the newest version of this workflow, whose name it has to have."""
     plan = await plan_of(call, allow_unknown=call.query.allow_unknown)
     if plan.definition.name != call.path["name"]:
@@ -113,53 +95,36 @@ async def put_workflow(call: Request[bytes, AllowQuery]) -> Reply:
     "/workflows",
     needs=("workflow:read",),
     query=PageQuery,
-    answers={200: Page[WorkflowSummary]},
+    answers={200: Page[WorkflowVersion]},
     problems=("malformed_cursor",),
 )
-async def list_workflows(call: Request[None, PageQuery]) -> Reply:
+async def list_workflows(call: Request[None, PageQuery]) -> Response:
     """List workflows by name, each with its newest version; deleted ones are not there."""
-    after, limit = call.query.cursor, _limit(call)
-    if after and not _NAME.fullmatch(after):
-        raise Refusal("malformed_cursor", "The cursor is none that was given out: use the `next` of a page as it is.")
-    listed: list[WorkflowSummary] = []
-    async for version, standing in workflows(call.services.store, after, limit + 1):
-        listed.append(summary_of(version, standing))
-        if len(listed) > limit:
-            break
-    items = listed[:limit]
-    return Reply(Page(items=items, next=items[-1].name if len(listed) > limit else None))
+    return Response(await call.service.workflows.list(_limit(call), call.query.cursor or None))
 
 
 @routes.get(
     "/workflows/{name}",
     needs=("workflow:read",),
     query=VersionQuery,
-    answers={200: Workflow},
+    answers={200: WorkflowVersion},
     problems=("unknown_workflow", "unknown_version"),
 )
-async def get_workflow(call: Request[None, VersionQuery]) -> Reply:
+async def get_workflow(call: Request[None, VersionQuery]) -> Response:
     """Show a workflow: a version of it, with its definition in canonical form."""
-    standing = await call.engine.standing(call.path["name"])
-    return Reply(workflow_of(await wanted_version(call, call.query.version), standing))
+    return Response(await call.service.workflows.get(call.path["name"], call.query.version))
 
 
 @routes.get(
     "/workflows/{name}/versions",
     needs=("workflow:read",),
     query=PageQuery,
-    answers={200: Page[VersionSummary]},
+    answers={200: Page[WorkflowVersion]},
     problems=("unknown_workflow", "malformed_cursor"),
 )
-async def list_versions(call: Request[None, PageQuery]) -> Reply:
+async def list_versions(call: Request[None, PageQuery]) -> Response:
     """List the versions of a workflow, the newest first."""
-    before, limit = call.query.cursor, _limit(call)
-    if before and not re.fullmatch("[1-9][0-9]{0,9}", before):
-        raise Refusal("malformed_cursor", "The cursor is none that was given out: use the `next` of a page as it is.")
-    await call.engine.standing(call.path["name"])
-    versions = await call.services.store.versions(call.path["name"])
-    found = [one for one in reversed(versions) if not before or one.number < int(before)]
-    items = [version_of(one) for one in found[:limit]]
-    return Reply(Page(items=items, next=str(items[-1].version) if len(found) > limit else None))
+    return Response(await call.service.workflows.versions(call.path["name"], _limit(call), call.query.cursor or None))
 
 
 @routes.get(
@@ -169,19 +134,12 @@ async def list_versions(call: Request[None, PageQuery]) -> Reply:
     answers={200: Differences},
     problems=("unknown_workflow", "unknown_version"),
 )
-async def diff_workflow(call: Request[None, DiffQuery]) -> Reply:
+async def diff_workflow(call: Request[None, DiffQuery]) -> Response:
     """Show what is different between two versions, in their canonical form.
 
     Nodes are told apart by their ids, so one that has only moved in its list is not different.
     """
-    after = await wanted_version(call, call.query.after)
-    before = await wanted_version(
-        call, call.query.before if call.query.before is not None else max(after.number - 1, 1)
-    )
-    found = differences(msgspec.json.decode(before.document), msgspec.json.decode(after.document))
-    return Reply(
-        Differences(name=after.workflow, before=before.number, after=after.number, differences=list(found)),
-    )
+    return Response(await call.service.workflows.diff(call.path["name"], call.query.before, call.query.after))
 
 
 @routes.get(
@@ -191,19 +149,16 @@ async def diff_workflow(call: Request[None, DiffQuery]) -> Reply:
     answers={200: Graph},
     problems=("unknown_workflow", "unknown_version"),
 )
-async def get_workflow_graph(call: Request[None, VersionQuery]) -> Reply:
+async def get_workflow_graph(call: Request[None, VersionQuery]) -> Response:
     """Show the graph of a workflow: its nodes with those inside of containers, and its edges."""
-    version = await wanted_version(call, call.query.version)
-    plan = await asyncio.to_thread(load, msgspec.json.decode(version.document))
-    return Reply(graph_of(graph(plan, Execution(plan), (), version.number)))
+    return Response(await call.service.workflows.graph(call.path["name"], call.query.version))
 
 
 @routes.delete("/workflows/{name}", needs=("workflow:write",), answers={204: None}, problems=("unknown_workflow",))
-async def delete_workflow(call: Request[None, NoQuery]) -> Reply:
+async def delete_workflow(call: Request[None, NoQuery]) -> Response:
     """Delete a workflow: its name is unknown from then on, and its open executions go on as they began."""
-    name = call.path["name"]
-    await call.engine.set_standing(name, "deleted", by=call.caller.user, audit=call.audit("workflow.delete", name))
-    return Reply(status=204)
+    await call.service.workflows.delete(call.path["name"])
+    return Response(status=204)
 
 
 @routes.post(
@@ -211,14 +166,12 @@ async def delete_workflow(call: Request[None, NoQuery]) -> Reply:
     needs=("workflow:write",),
     body=EmptyBody,
     body_required=False,
-    answers={200: StandingChanged},
+    answers={200: WorkflowChange},
     problems=("unknown_workflow",),
 )
-async def activate_workflow(call: Request[EmptyBody, NoQuery]) -> Reply:
+async def activate_workflow(call: Request[EmptyBody, NoQuery]) -> Response:
     """Let a workflow be started again."""
-    name = call.path["name"]
-    audit = call.audit("workflow.activate", name)
-    return Reply(standing_of(await call.engine.set_standing(name, "active", by=call.caller.user, audit=audit)))
+    return Response(await call.service.workflows.activate(call.path["name"]))
 
 
 @routes.post(
@@ -226,15 +179,12 @@ async def activate_workflow(call: Request[EmptyBody, NoQuery]) -> Reply:
     needs=("workflow:write",),
     body=ReasonBody,
     body_required=False,
-    answers={200: StandingChanged},
+    answers={200: WorkflowChange},
     problems=("unknown_workflow",),
 )
-async def deactivate_workflow(call: Request[ReasonBody, NoQuery]) -> Reply:
+async def deactivate_workflow(call: Request[ReasonBody, NoQuery]) -> Response:
     """Refuse to start a workflow from now on; what is under way goes on."""
-    name, reason = call.path["name"], call.body.reason or ""
-    audit = call.audit("workflow.deactivate", name, reason=reason or None)
-    found = await call.engine.set_standing(name, "inactive", reason, by=call.caller.user, audit=audit)
-    return Reply(standing_of(found))
+    return Response(await call.service.workflows.deactivate(call.path["name"], call.body.reason or ""))
 
 
 @routes.post(
@@ -242,19 +192,16 @@ async def deactivate_workflow(call: Request[ReasonBody, NoQuery]) -> Reply:
     needs=("workflow:write",),
     body=PauseWorkflowBody,
     body_required=False,
-    answers={200: StandingChanged},
+    answers={200: WorkflowChange},
     problems=("unknown_workflow", "workflow_inactive"),
 )
-async def pause_workflow(call: Request[PauseWorkflowBody, NoQuery]) -> Reply:
+async def pause_workflow(call: Request[PauseWorkflowBody, NoQuery]) -> Response:
     """Hold what is started from now on until the workflow is resumed; with `running`, what is under way, too.
 
     `more` in the answer says that there were many: the same call again goes on with the others.
     """
     name, body = call.path["name"], call.body
-    reason = body.reason or ""
-    audit = call.audit("workflow.pause", name, reason=reason or None, running=body.running)
-    moved = await call.engine.pause_workflow(name, reason, running=body.running, by=call.caller.user, audit=audit)
-    return Reply(standing_of(moved.standing, executions=moved.executions, more=moved.more))
+    return Response(await call.service.workflows.pause(name, body.reason or "", running=body.running))
 
 
 @routes.post(
@@ -262,31 +209,18 @@ async def pause_workflow(call: Request[PauseWorkflowBody, NoQuery]) -> Reply:
     needs=("workflow:write",),
     body=EmptyBody,
     body_required=False,
-    answers={200: StandingChanged},
+    answers={200: WorkflowChange},
     problems=("unknown_workflow",),
 )
-async def resume_workflow(call: Request[EmptyBody, NoQuery]) -> Reply:
+async def resume_workflow(call: Request[EmptyBody, NoQuery]) -> Response:
     """Let a workflow go on: new starts, those that were held, and those that were paused with it."""
-    name = call.path["name"]
-    audit = call.audit("workflow.resume", name)
-    moved = await call.engine.resume_workflow(name, by=call.caller.user, audit=audit)
-    return Reply(standing_of(moved.standing, executions=moved.executions, more=moved.more))
+    return Response(await call.service.workflows.resume(call.path["name"]))
 
 
-async def _saved(call: Request[bytes, AllowQuery], plan: Plan) -> Reply:
-    plan = await call.engine.accepted(plan)
-    name, store = plan.definition.name, call.services.store
-    newest = await store.latest(name)
-    standings = await store.standings([name])
-    version = await call.engine.register(plan, audit=call.audit("workflow.save", name, hash=plan.hash))
-    was_there = newest is not None and newest.number == version.number and not any(map(_is_deleted, standings))
-    saved = SavedVersion(name=name, version=version.number, hash=version.hash)
-    headers = {} if was_there else {"location": f"{call.base}/api/v1/workflows/{name}"}
-    return Reply(saved, 200 if was_there else 201, headers)
-
-
-def _is_deleted(standing: Standing | None) -> bool:
-    return standing is not None and standing.state == "deleted"
+async def _saved(call: Request[bytes, AllowQuery], plan: Plan) -> Response:
+    version, is_known = await call.service.workflows.save(plan)
+    headers = {} if is_known else {"location": f"{call.base}/api/v1/workflows/{version.name}"}
+    return Response(version, 200 if is_known else 201, headers)
 
 
 def _limit(call: Request[None, PageQuery]) -> int:

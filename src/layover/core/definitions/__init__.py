@@ -3,8 +3,8 @@
 from layover.core.definitions.canonical import content_hash, document
 from layover.core.definitions.check import Checked, check
 from layover.core.definitions.check_arguments import Parameters
-from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
-from layover.core.definitions.model import Definition, Edge, Graph, Node, Retry, Settings
+from layover.core.definitions.limits import DEFAULT_LIMITS, DefinitionLimits
+from layover.core.definitions.model import Definition, Edge, GraphDefinition, Node, RetryDefinition, WorkflowSettings
 from layover.core.definitions.problems import InvalidDefinition, Problem
 from layover.core.definitions.schema import format_schema
 
@@ -12,15 +12,15 @@ __all__ = [
     "DEFAULT_LIMITS",
     "Checked",
     "Definition",
+    "DefinitionLimits",
     "Edge",
-    "Graph",
+    "GraphDefinition",
     "InvalidDefinition",
-    "Limits",
     "Node",
     "Parameters",
     "Problem",
-    "Retry",
-    "Settings",
+    "RetryDefinition",
+    "WorkflowSettings",
     "check",
     "content_hash",
     "document",

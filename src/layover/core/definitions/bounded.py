@@ -1,7 +1,7 @@
-"""A bound for containers whose number of rounds depends on data, where their author gave none.
+"""A bound for containers whose number of rounds depends on data, where the definition gives none.
 
 A list that comes from outside can have a hundred thousand items, and every item becomes a scope with events, rows and
-memory. What says itself how often it runs (`times: 50000`, branches) keeps its word.
+memory. Containers that fix their number of rounds (`times: 50000`, branches) keep it.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from layover.core.definitions.node_types import Loop, Parallel
 
 if TYPE_CHECKING:
-    from layover.core.definitions.model import Definition, Graph, Node
+    from layover.core.definitions.model import Definition, GraphDefinition, Node
 
 N = TypeVar("N", Loop, Parallel)
 
 
 def bounded(definition: Definition, most: int) -> Definition:
-    """Return a definition whose containers have at most so many rounds, unless they say otherwise.
+    """Return a definition whose containers have at most so many rounds, unless the definition says otherwise.
 
     It is the same object if nothing had to be added.
     """
@@ -27,7 +27,7 @@ def bounded(definition: Definition, most: int) -> Definition:
     return definition if graph is definition.graph else replace(definition, graph=graph)
 
 
-def _graph(graph: Graph, most: int) -> Graph:
+def _graph(graph: GraphDefinition, most: int) -> GraphDefinition:
     nodes = tuple(_node(node, most) for node in graph.nodes)
     same = all(one is other for one, other in zip(nodes, graph.nodes, strict=True))
     return graph if same else replace(graph, nodes=nodes)

@@ -1,8 +1,9 @@
 """The one form of a definition: as a document that can be read again, and as the hash of what it means.
 
-Both walk the model in the same way. The document keeps everything its author wrote and says durations as people do.
-The hash leaves out what only people see (labels, descriptions, tags, positions, `x-` fields), has every default in
-its place, durations in milliseconds, and nodes and edges sorted: two definitions with the same hash run alike.
+Both walk the model in the same way. The document keeps everything that its author wrote, with durations such as
+`1h30m`. The hash leaves out fields that only people see (labels, descriptions, tags, positions, `x-` fields), has every
+default in its place, durations in milliseconds, and nodes and edges sorted: two definitions with the same hash run
+alike.
 """
 
 from __future__ import annotations
@@ -16,7 +17,14 @@ from msgspec import UNSET, inspect
 
 from layover.core.definitions.durations import format_duration
 from layover.core.definitions.kinds import fields_of, kind_of
-from layover.core.definitions.model import Definition, Edge, Graph, Node, Part
+from layover.core.definitions.model import (
+    Definition,
+    DefinitionPart,
+    Edge,
+    GraphDefinition,
+    Node,
+    TriggerDefinition,
+)
 
 if TYPE_CHECKING:
     from layover.core.definitions.tree import Json
@@ -26,23 +34,28 @@ _TIMES = frozenset({"duration", "span"})
 
 
 def document(definition: Definition, *, defaults: bool = False) -> dict[str, Json]:
-    """Return the canonical document: nodes and edges, without what is at its default unless asked."""
+    """Return the canonical document: nodes and edges, without fields at their default unless asked."""
     return _DocumentWriter(defaults=defaults).definition(definition)
 
 
+def part_document(part: DefinitionPart) -> dict[str, Json]:
+    """Return a part of a definition as its author could write it."""
+    return _DocumentWriter(defaults=False).part(part)
+
+
 def content_hash(definition: Definition) -> str:
-    """Return the hash of what a definition means, 64 hexadecimal digits."""
+    """Return the hash of the meaning of a definition, 64 hexadecimal digits."""
     meaning = _MeaningWriter().definition(definition)
     return hashlib.sha256(msgspec.json.encode(meaning, order="sorted")).hexdigest()
 
 
 class _Writer(ABC):
-    """Turns parts into plain data; what a field becomes depends on its kind alone."""
+    """Turns parts into plain data; the kind of a field alone decides its form."""
 
     def definition(self, definition: Definition) -> dict[str, Json]:
         return {**self.part(definition), **self.graph(definition.graph)}
 
-    def part(self, part: Part) -> dict[str, Json]:
+    def part(self, part: DefinitionPart) -> dict[str, Json]:
         written: dict[str, Json] = {}
         for field in _fields(type(part)):
             value = getattr(part, field.attribute)
@@ -59,10 +72,10 @@ class _Writer(ABC):
 
     def value(self, value: object, field: _Field) -> Json:
         if value is None or isinstance(value, str | bool):
-            return value  # most fields, so they are asked for first
-        if isinstance(value, Graph):
+            return value  # most fields, so they come first
+        if isinstance(value, GraphDefinition):
             return self.graph(value)
-        if isinstance(value, Part):
+        if isinstance(value, DefinitionPart):
             return self.part(value)
         if isinstance(value, tuple):
             return [self.value(item, field) for item in value]
@@ -71,7 +84,7 @@ class _Writer(ABC):
         return _plain(value)
 
     @abstractmethod
-    def graph(self, graph: Graph) -> dict[str, Json]: ...
+    def graph(self, graph: GraphDefinition) -> dict[str, Json]: ...
 
     @abstractmethod
     def duration(self, milliseconds: int) -> Json: ...
@@ -84,7 +97,7 @@ class _DocumentWriter(_Writer):
     def keeps(self, field: _Field, value: object) -> bool:
         return self.defaults or field.required or value != field.default
 
-    def graph(self, graph: Graph) -> dict[str, Json]:
+    def graph(self, graph: GraphDefinition) -> dict[str, Json]:
         written: dict[str, Json] = {"nodes": [self.part(node) for node in graph.nodes]}
         if graph.edges:
             written["edges"] = [self.part(edge) for edge in graph.edges]
@@ -97,10 +110,14 @@ class _DocumentWriter(_Writer):
 
 
 class _MeaningWriter(_Writer):
+    def definition(self, definition: Definition) -> dict[str, Json]:
+        ordered = tuple(sorted(definition.triggers, key=lambda trigger: trigger.name))
+        return super().definition(msgspec.structs.replace(definition, triggers=ordered) if ordered else definition)
+
     def keeps(self, field: _Field, value: object) -> bool:
         return not field.for_people and (not field.later or value != field.default)
 
-    def graph(self, graph: Graph) -> dict[str, Json]:
+    def graph(self, graph: GraphDefinition) -> dict[str, Json]:
         nodes = sorted(graph.nodes, key=lambda node: node.id)
         edges = sorted(graph.edges, key=lambda edge: (edge.source, edge.port, edge.target))
         return {
@@ -124,17 +141,17 @@ class _Field(msgspec.Struct, frozen=True):
     later: bool
 
 
-_FIELDS: dict[type[Part], tuple[_Field, ...]] = {}
+_FIELDS: dict[type[DefinitionPart], tuple[_Field, ...]] = {}
 
 
-def _fields(struct: type[Part]) -> tuple[_Field, ...]:
+def _fields(struct: type[DefinitionPart]) -> tuple[_Field, ...]:
     known = _FIELDS.get(struct)
     if known is None:
         known = _FIELDS[struct] = tuple(_field(struct, field) for field in fields_of(struct) if field.name != "graph")
     return known
 
 
-def _field(struct: type[Part], field: inspect.Field) -> _Field:
+def _field(struct: type[DefinitionPart], field: inspect.Field) -> _Field:
     members = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
     items = [member.item_type if isinstance(member, inspect.VarTupleType) else member for member in members]
     default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
@@ -143,15 +160,21 @@ def _field(struct: type[Part], field: inspect.Field) -> _Field:
         name=field.encode_name,
         kind=kind_of(field.type),
         timed=any(kind_of(item) in _TIMES for item in items),
-        required=field.required or (field.name == "type" and issubclass(struct, Node)),
+        required=field.required or (field.name == "type" and issubclass(struct, Node | TriggerDefinition)),
         default=default,
-        for_people=field.name in _FOR_PEOPLE or (field.name == "id" and issubclass(struct, Edge)),
+        for_people=_is_for_people(struct, field.name),
         later=field.name in struct.later,
     )
 
 
+def _is_for_people(struct: type[DefinitionPart], name: str) -> bool:
+    if issubclass(struct, TriggerDefinition) and name == "tags":
+        return False  # they are of the executions that it starts
+    return name in _FOR_PEOPLE or (name == "id" and issubclass(struct, Edge))
+
+
 def _plain(value: object) -> Json:
-    """Return free data as it is: the reader has made sure that it is JSON."""
+    """Return free data as it is: the reader has checked that it is JSON."""
     if value is None or isinstance(value, str | int | float):
         return value
     if isinstance(value, dict):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from layover.core.definitions.check_definition import check_definition
 from layover.core.definitions.dialects import translate
-from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
+from layover.core.definitions.limits import DEFAULT_LIMITS, DefinitionLimits
 from layover.core.definitions.parsed_expressions import ParsedExpressions
 from layover.core.definitions.problems import InvalidDefinition, Problem, Problems, TooManyProblems
 from layover.core.definitions.read_graph import DefinitionReader
 from layover.core.definitions.read_text import Syntax, read_text
-from layover.core.definitions.tree import NotJson, Tree, plant
+from layover.core.definitions.tree import NotJson, Tree, tree_from_data
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
 
 class Checked:
-    """What a check found: all problems, and the definition as far as it could be read.
+    """The result of a check: all problems, and the definition as far as it could be read.
 
-    `steps` counts the work that was done (values read, parts checked, characters of expressions), so that it can be
-    seen to be bounded.
+    `steps` counts the work that was done (values read, parts checked, characters of expressions), so that tests can see
+    that it is bounded.
     """
 
     __slots__ = ("_definition", "problems", "steps", "texts")
@@ -38,7 +38,7 @@ class Checked:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing stands in the way of running it; warnings do not."""
+        """Whether it can run; warnings do not prevent that."""
         return self._definition is not None and all(problem.severity == "warning" for problem in self.problems)
 
     @property
@@ -54,10 +54,10 @@ def check(
     *,
     syntax: Syntax = "auto",
     functions: Collection[str] | None = None,
-    limits: Limits = DEFAULT_LIMITS,
+    limits: DefinitionLimits = DEFAULT_LIMITS,
     stored: bool = False,
 ) -> Checked:
-    """Read a definition and find everything that is wrong with it.
+    """Read a definition and find all its problems.
 
     `functions` are the registered node types; without them, types that are not built in are only warned about. Where
     they map to their `Parameters`, the arguments that nodes give them are checked as well. A version that was accepted
@@ -75,16 +75,16 @@ def check(
                 check_definition(definition, reader.reading, texts, functions, limits)
     except TooManyProblems:
         definition = None
-    return Checked(definition, problems.found(), texts, reader.reading.steps + texts.steps)
+    return Checked(definition, problems.listed(), texts, reader.reading.steps + texts.steps)
 
 
 def _tree(
-    source: str | bytes | Mapping[str, object], syntax: Syntax, problems: Problems, limits: Limits
+    source: str | bytes | Mapping[str, object], syntax: Syntax, problems: Problems, limits: DefinitionLimits
 ) -> Tree | None:
     if isinstance(source, str | bytes):
         return read_text(source, problems, limits, syntax=syntax)
     try:
-        return plant(dict(source), limits=limits)
+        return tree_from_data(dict(source), limits=limits)
     except NotJson as error:
         problems.add(error.code, error.place, str(error))
         return None

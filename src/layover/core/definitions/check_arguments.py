@@ -1,6 +1,7 @@
-"""Whether a node gives the function that it calls the arguments that this function takes.
+"""Whether a node gives its function the arguments that the function takes.
 
-That can be told where the input is written as a mapping, or left out. What an expression gives is known when it runs.
+This is known where the input is written as a mapping, or left out. The result of an expression is known only at run
+time.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ def check_arguments(problems: Problems, function: str, parameters: Parameters, n
     known = (*parameters.required, *parameters.optional)
     for name, value in given.items():
         if name not in known and not parameters.takes_others:
-            what = f"`{function}` takes no argument `{name}`: {_taken(known)}"
+            what = f"`{function}` takes no argument `{name}`: {_list_arguments(known)}"
             problems.unknown("unknown_argument", value.key_place, what, name, known)
     missing = [name for name in parameters.required if name not in given]
     if missing:
@@ -43,5 +44,5 @@ def check_arguments(problems: Problems, function: str, parameters: Parameters, n
         problems.add("missing_argument", (written or node).place, what)
 
 
-def _taken(known: tuple[str, ...]) -> str:
+def _list_arguments(known: tuple[str, ...]) -> str:
     return "it takes " + (", ".join(f"`{name}`" for name in known) if known else "none")

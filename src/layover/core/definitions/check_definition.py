@@ -1,7 +1,7 @@
-"""All that can be said about a definition before it runs.
+"""Everything that can be checked in a definition before it runs.
 
-The stages build on each other: text, dialect, model, wiring, nodes, names. Each goes on as far as it can with what the
-one before it could make sense of, so that one look shows every problem.
+The stages build on each other: text, dialect, model, wiring, nodes, names. Each goes on as far as it can with the
+result of the one before, so that one check shows every problem.
 """
 
 from __future__ import annotations
@@ -12,15 +12,16 @@ from layover.core.definitions.check_expressions import ExpressionChecker
 from layover.core.definitions.check_graph import check_graph
 from layover.core.definitions.check_nodes import NodeChecker
 from layover.core.definitions.check_schemas import check_schema
+from layover.core.definitions.check_triggers import TriggerChecker
 from layover.core.definitions.node_types import Loop, Parallel, nested
-from layover.core.definitions.scopes import BEFORE_START, ROOTS, Scope, root_names
+from layover.core.definitions.scopes import BEFORE_START, ROOTS, VisibleNames, root_names
 from layover.core.expressions import INT, Type
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Sequence
 
-    from layover.core.definitions.limits import Limits
-    from layover.core.definitions.model import Definition, Graph, Node, Settings
+    from layover.core.definitions.limits import DefinitionLimits
+    from layover.core.definitions.model import Definition, GraphDefinition, Node, WorkflowSettings
     from layover.core.definitions.parsed_expressions import ParsedExpressions
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
@@ -31,56 +32,67 @@ def check_definition(
     reading: Reading,
     texts: ParsedExpressions,
     functions: Collection[str] | None,
-    limits: Limits,
+    limits: DefinitionLimits,
 ) -> None:
     """Report every problem of a definition that has been read."""
-    _Checker(reading, texts, NodeChecker(reading, functions, definition), limits).check(definition)
+    expressions = ExpressionChecker(reading, texts, limits.parts, definition.secrets)
+    _Checker(reading, expressions, NodeChecker(reading, functions, definition)).check(definition)
 
 
 class _Checker:
     """Walks the graphs of a definition, outermost first."""
 
-    def __init__(self, reading: Reading, texts: ParsedExpressions, nodes: NodeChecker, limits: Limits) -> None:
+    def __init__(self, reading: Reading, expressions: ExpressionChecker, nodes: NodeChecker) -> None:
         self._reading = reading
         self._problems: Problems = reading.problems
         self._nodes = nodes
-        self._expressions = ExpressionChecker(reading, texts, limits.parts)
+        self._expressions = expressions
+        self._triggers = TriggerChecker(reading, expressions)
 
     def check(self, definition: Definition) -> None:
         site = self._reading.site(definition)
         schema = site.get("input")
         if schema is not None:
             check_schema(schema, self._problems)
+        self._expressions.check_top(definition)
         names = root_names(definition)
         self._check_limits(definition.settings, names)
+        if definition.triggers:
+            self._triggers.check(definition)
         self._check_graph(definition.graph, names, None, ())
 
-    def _check_limits(self, settings: Settings, names: dict[str, Type]) -> None:
-        # They are asked before an execution starts: there is nothing else that a key could be made of.
+    def _check_limits(self, settings: WorkflowSettings, names: dict[str, Type]) -> None:
+        # Limits are evaluated before an execution starts: a key can only use the input and the trigger.
         before = {name: names[name] for name in BEFORE_START}
         for limit in (settings.concurrency, settings.rate):
             if limit is not None:
                 self._expressions.check_part(limit, before)
         if settings.rate is not None and not settings.rate.per:
             site = self._reading.site(settings.rate)
-            self._problems.add("bad_value", (site.get("per") or site).place, "`per` has to be longer than nothing.")
+            self._problems.add("bad_value", (site.get("per") or site).place, "`per` must be longer than zero.")
 
     def _check_graph(
-        self, graph: Graph, names: dict[str, Type], outer: Scope | None, outer_ids: Sequence[Container[str]]
-    ) -> Scope:
+        self,
+        graph: GraphDefinition,
+        names: dict[str, Type],
+        outer: VisibleNames | None,
+        outer_ids: Sequence[Container[str]],
+    ) -> VisibleNames:
         """Check a graph and everything in it; return its scope."""
         known = self._problems.count
         shape = check_graph(graph, self._reading, outer_ids)
         whole = self._problems.count == known
-        scope = outer.inside(graph, shape, names) if outer is not None else Scope(graph, shape, names, None)
+        scope = outer.inside(graph, shape, names) if outer is not None else VisibleNames(graph, shape, names, None)
         ids = (*outer_ids, shape.position)
         for position, node in enumerate(graph.nodes):
-            # Where the wiring is broken nobody can say what comes before what: names get the benefit of the doubt.
+            # Where the wiring is broken, the order of nodes is unknown: names are then assumed to be right.
             here = scope.at(position) if whole else scope.at_end()
             self._check_node(node, graph, here, ids)
         return scope
 
-    def _check_node(self, node: Node, graph: Graph, scope: Scope, ids: Sequence[Container[str]]) -> None:
+    def _check_node(
+        self, node: Node, graph: GraphDefinition, scope: VisibleNames, ids: Sequence[Container[str]]
+    ) -> None:
         self._nodes.check(node, graph)
         self._expressions.check_node(node, scope)
         schema = self._reading.site(node).get("schema")
@@ -89,7 +101,7 @@ class _Checker:
         if isinstance(node, Loop | Parallel):
             self._check_container(node, scope, ids)
 
-    def _check_container(self, node: Loop | Parallel, scope: Scope, ids: Sequence[Container[str]]) -> None:
+    def _check_container(self, node: Loop | Parallel, scope: VisibleNames, ids: Sequence[Container[str]]) -> None:
         item = self._expressions.check_items(node, scope)
         names: dict[str, Type] = {node.index_as: INT}
         if node.for_each is not None:
@@ -100,7 +112,7 @@ class _Checker:
             if not branch:
                 self._expressions.check_rounds(node, body, body.at_end())
 
-    def _check_shadows(self, node: Loop | Parallel, scope: Scope, names: dict[str, Type]) -> None:
+    def _check_shadows(self, node: Loop | Parallel, scope: VisibleNames, names: dict[str, Type]) -> None:
         """Report names of a container that hide others.
 
         Every nested loop has an `index`, so the innermost one counts; two default `item`s are most likely a slip.
@@ -110,11 +122,11 @@ class _Checker:
         for field, name, default in (("as", node.as_, "item"), ("index_as", node.index_as, "index")):
             place = (site.get(field) or site).place
             if name in ROOTS:
-                self._problems.add("shadowed_name", place, f"`{name}` has a meaning of its own: choose another name.")
+                self._problems.add("shadowed_name", place, f"`{name}` is a name of the engine's: choose another name.")
             elif name not in names or name not in outside:
                 continue
             elif name != default:
-                self._problems.add("shadowed_name", place, f"`{name}` hides the one outside: choose another name.")
+                self._problems.add("shadowed_name", place, f"`{name}` hides an outer `{name}`: choose another name.")
             elif field == "as":
                 self._problems.warn(
                     "shadowed_name", place, f"`{node.id}` and a container around it both have `{name}`: name one `as`."

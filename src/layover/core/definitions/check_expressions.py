@@ -1,54 +1,58 @@
-"""Every expression of a definition: does it parse, can its names exist where it stands, can its types work?"""
+"""Every expression of a definition: does it parse, do its names exist there, can its types work?"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from layover.core.definitions.expression_fields import ExpressionField, find, slots
-from layover.core.definitions.node_types import Callback, Loop, Parallel, WorkingNode
+from layover.core.definitions.check_secrets import SecretChecker
+from layover.core.definitions.expression_fields import ExpressionField, expression_fields, find
+from layover.core.definitions.node_types import Callback, Loop, Parallel
 from layover.core.definitions.problems import TooManyProblems
 from layover.core.definitions.scopes import CALLBACK, SECRETS, SIGNAL
+from layover.core.definitions.secret_use import secret_fields
 from layover.core.expressions import BOOL, DYN, ExpressionError, ListOf, Type, check
 from layover.core.expressions.types import may_be, name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
-    from layover.core.definitions.model import Node, Part
+    from layover.core.definitions.model import Definition, DefinitionPart, Node
     from layover.core.definitions.parsed_expressions import ParsedExpressions
     from layover.core.definitions.read import Reading
-    from layover.core.definitions.scopes import Scope
+    from layover.core.definitions.scopes import VisibleNames
     from layover.core.definitions.tree import Tree
     from layover.core.expressions import Expression
 
 _CONDITIONS = frozenset({"if", "while", "break_if", "skip_if", "filter"})
 _BRACES = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)")
-_NO_SECRETS = (
-    "This release has no secrets: `secrets.<name>` would fail when it runs. "
-    "Have a function read the secret where it runs, and call that."
+_EXPOSED = (
+    "A secret can only be given to a call (of a function or by HTTP), not be used here; a child declares its own."
 )
 _AFTER_BODY = frozenset({"break_if", "collect"})
 
 
 class ExpressionChecker:
-    """Checks the slots of nodes and tells what it learned of their types."""
+    """Checks the expression fields of nodes and learns their types."""
 
-    def __init__(self, reading: Reading, texts: ParsedExpressions, most_parts: int) -> None:
+    def __init__(
+        self, reading: Reading, texts: ParsedExpressions, most_parts: int, declared: Collection[str] = ()
+    ) -> None:
         self._reading = reading
+        self._secrets = SecretChecker(reading.problems, declared)
         self._problems = reading.problems
         self._texts = texts
         self._parts = 0
         self._most_parts = most_parts
 
-    def check_node(self, node: Node, scope: Scope) -> None:
-        """Check what stands in a node outside its bodies."""
-        for slot in slots(node):
+    def check_node(self, node: Node, scope: VisibleNames) -> None:
+        """Check the expressions of a node, without its bodies."""
+        for slot in expression_fields(node):
             if not (isinstance(node, Loop | Parallel) and slot.path in (*_AFTER_BODY, "skip_if", "for_each")):
-                self._check_slot(slot, scope.names(_extra_names(node, slot)))
+                self._check_field(slot, scope.names(_extra_names(node, slot)))
 
-    def check_items(self, node: Loop | Parallel, scope: Scope) -> Type:
-        """Check `for_each` and return what is known of one item."""
+    def check_items(self, node: Loop | Parallel, scope: VisibleNames) -> Type:
+        """Check `for_each` and return the known type of one item."""
         tree = self._reading.site(node).get("for_each")
         if node.for_each is None or tree is None:
             return DYN
@@ -57,20 +61,27 @@ class ExpressionChecker:
             self._add("expression_type", tree, f"`for_each` needs a list, and this is a {name_of(found)}.")
         return found.element if isinstance(found, ListOf) else DYN
 
-    def check_rounds(self, node: Loop | Parallel, before: Scope, after: Scope) -> None:
-        """Check what is asked before each round of a body and after it."""
-        for slot in slots(node):
+    def check_rounds(self, node: Loop | Parallel, before: VisibleNames, after: VisibleNames) -> None:
+        """Check the expressions that are evaluated before each round of a body and after it."""
+        for slot in expression_fields(node):
             if slot.path in _AFTER_BODY:
-                self._check_slot(slot, after.names())
+                self._check_field(slot, after.names())
             elif slot.path == "skip_if":
-                self._check_slot(slot, before.names())
+                self._check_field(slot, before.names())
 
-    def check_part(self, part: Part, names: Mapping[str, Type]) -> None:
-        """Check what stands in a part that is no node."""
-        for slot in slots(part):
-            self._check_slot(slot, names)
+    def check_part(self, part: DefinitionPart, names: Mapping[str, Type]) -> None:
+        """Check the expressions of a part that is not a node."""
+        for slot in expression_fields(part):
+            self._check_field(slot, names)
 
-    def _check_slot(self, slot: ExpressionField, names: Mapping[str, Type]) -> None:
+    def check_top(self, definition: Definition) -> None:
+        """Check what a definition declares beside its graph."""
+        site = self._reading.site(definition)
+        self._secrets.check_declaration(site.get("secrets"))
+        if (variables := site.get("variables")) is not None:
+            self._secrets.check_literals(variables)
+
+    def _check_field(self, slot: ExpressionField, names: Mapping[str, Type]) -> None:
         tree = find(self._reading.site(slot.part), slot.field)
         if tree is None:
             return
@@ -81,6 +92,7 @@ class ExpressionChecker:
                     "expression_type", tree, f"`{slot.field}` needs true or false, and this is a {name_of(found)}."
                 )
             return
+        self._secrets.check_literals(tree)
         seen: set[str] = set()  # an alias can repeat one text a hundred thousand times
         for leaf in _texts_in(tree):
             text = str(leaf.value)
@@ -107,6 +119,8 @@ class ExpressionChecker:
             self._report(tree, error, 0)
             return
         for offset, expression in template.expressions:
+            if "secrets" in expression.roots and "secrets" in names:
+                self._secrets.check_use(tree, template)
             self._check_names(tree, expression, names, offset)
 
     def _check_braces(self, tree: Tree, names: Mapping[str, Type]) -> None:
@@ -120,11 +134,9 @@ class ExpressionChecker:
             )
 
     def _check_names(self, tree: Tree, expression: Expression, names: Mapping[str, Type], offset: int) -> Type:
-        if "secrets" in expression.roots:
-            if "secrets" not in names:
-                self._add("secret_exposed", tree, "A secret can only be used in what is given to a call, not here.")
-                return DYN
-            self._problems.add_unless_stored("secrets_unavailable", tree.place, _NO_SECRETS)
+        if "secrets" in expression.roots and "secrets" not in names:
+            self._add("secret_exposed", tree, _EXPOSED)
+            return DYN
         self._parts += expression.nodes
         if self._parts > self._most_parts:
             self._add("too_large", tree, f"The expressions of a definition have at most {self._most_parts} parts.")
@@ -144,9 +156,9 @@ class ExpressionChecker:
 
 
 def _extra_names(node: Node, slot: ExpressionField) -> dict[str, Type]:
-    """Return the names that only some slots have."""
+    """Return the names that only some fields have."""
     names: dict[str, Type] = {}
-    if isinstance(node, WorkingNode) and not slot.is_expression:
+    if slot.path in secret_fields(node):
         names["secrets"] = SECRETS
     if isinstance(node, Callback):
         names["callback"] = CALLBACK
@@ -158,7 +170,7 @@ def _extra_names(node: Node, slot: ExpressionField) -> dict[str, Type]:
 
 
 def _texts_in(tree: Tree) -> Iterator[Tree]:
-    """Return the strings in which a template can stand."""
+    """Return the strings that may hold a template."""
     if isinstance(tree.value, str):
         if "$" in tree.value or "{{" in tree.value:
             yield tree

@@ -1,4 +1,4 @@
-"""What can be wrong with the wiring: ids, edges, ports, cycles, starts, nodes that nothing leads to."""
+"""Problems of the wiring: ids, edges, ports, cycles, starts, unreachable nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from layover.core.definitions.topology import topology
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
-    from layover.core.definitions.model import Edge, Graph, Node
+    from layover.core.definitions.model import Edge, GraphDefinition, Node
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
     from layover.core.definitions.topology import Topology
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 _MOST_LISTED = 20
 
 
-def check_graph(graph: Graph, reading: Reading, outer: Sequence[Container[str]]) -> Topology:
-    """Report what is wrong with one graph, nested ones not included; `outer` are the ids of the enclosing graphs."""
+def check_graph(graph: GraphDefinition, reading: Reading, outer: Sequence[Container[str]]) -> Topology:
+    """Report the problems of one graph, without nested ones; `outer` are the ids of the enclosing graphs."""
     problems = reading.problems
     _check_ids(graph, reading, problems, outer)
     shape = topology(graph)
@@ -34,7 +34,7 @@ def check_graph(graph: Graph, reading: Reading, outer: Sequence[Container[str]])
     return shape
 
 
-def _check_ids(graph: Graph, reading: Reading, problems: Problems, outer: Sequence[Container[str]]) -> None:
+def _check_ids(graph: GraphDefinition, reading: Reading, problems: Problems, outer: Sequence[Container[str]]) -> None:
     first: dict[str, Node] = {}
     for node in graph.nodes:
         site = reading.site(node).get("id") or reading.site(node)
@@ -51,7 +51,7 @@ def _check_ids(graph: Graph, reading: Reading, problems: Problems, outer: Sequen
         first.setdefault(node.id, node)
 
 
-def _check_edges(graph: Graph, reading: Reading, problems: Problems, shape: Topology) -> None:
+def _check_edges(graph: GraphDefinition, reading: Reading, problems: Problems, shape: Topology) -> None:
     seen: set[tuple[str, str, str]] = set()
     known: dict[str, dict[str, None]] = {}
     for edge in graph.edges:
@@ -68,7 +68,7 @@ def _check_edges(graph: Graph, reading: Reading, problems: Problems, shape: Topo
 
 
 def _check_port(
-    edge: Edge, graph: Graph, reading: Reading, shape: Topology, ports_by_id: dict[str, dict[str, None]]
+    edge: Edge, graph: GraphDefinition, reading: Reading, shape: Topology, ports_by_id: dict[str, dict[str, None]]
 ) -> None:
     index = shape.position.get(edge.source)
     node = graph.nodes[index] if index is not None else None
@@ -91,8 +91,8 @@ def _check_port(
     reading.problems.unknown("unknown_port", place, what, edge.port, known)
 
 
-def _check_starts(graph: Graph, reading: Reading, problems: Problems, shape: Topology) -> bool:
-    """Report wrong starts; return whether it is known where the graph begins."""
+def _check_starts(graph: GraphDefinition, reading: Reading, problems: Problems, shape: Topology) -> bool:
+    """Report wrong starts; return whether it is known which nodes start the graph."""
     site = reading.site(graph)
     written = site.get("start")
     place = (written or site.get("nodes") or site).place
@@ -103,7 +103,7 @@ def _check_starts(graph: Graph, reading: Reading, problems: Problems, shape: Top
             problems.add(
                 "several_starts",
                 place,
-                f"No edge leads to {names}: connect them, or say which nodes begin with `start: [...]`.",
+                f"No edge leads to {names}: connect them, or name the first nodes with `start: [...]`.",
             )
         return len(graph.start) == 1
     known = True
@@ -118,7 +118,7 @@ def _check_starts(graph: Graph, reading: Reading, problems: Problems, shape: Top
     return known
 
 
-def _report_cycle(graph: Graph, reading: Reading, problems: Problems, shape: Topology) -> None:
+def _report_cycle(graph: GraphDefinition, reading: Reading, problems: Problems, shape: Topology) -> None:
     around = [graph.nodes[index] for index in shape.cycle()]
     shown = [node.id for node in around[:8]] + (["…"] if len(around) > 8 else [])
     path = " → ".join([*shown, around[0].id])
@@ -129,7 +129,7 @@ def _report_cycle(graph: Graph, reading: Reading, problems: Problems, shape: Top
     )
 
 
-def _check_reachable(graph: Graph, reading: Reading, problems: Problems, shape: Topology) -> None:
+def _check_reachable(graph: GraphDefinition, reading: Reading, problems: Problems, shape: Topology) -> None:
     reached = shape.reachable(shape.position[name] for name in graph.start if name in shape.position)
     for index, node in enumerate(graph.nodes):
         if index not in reached and shape.position[node.id] == index:

@@ -1,4 +1,4 @@
-"""What can be wrong with one node beyond its single fields: what belongs together, what excludes each other."""
+"""Problems of one node beyond its single fields: fields that need or exclude each other."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from layover.core.definitions.node_types import (
     TYPES,
     Approval,
     AskingNode,
-    Call,
     Callback,
+    CallNode,
     Delay,
     Form,
     Http,
     Loop,
     Merge,
     Parallel,
-    People,
+    PeopleDefinition,
     Set,
     Switch,
     WaitSignal,
@@ -35,7 +35,7 @@ from layover.core.definitions.node_types import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
-    from layover.core.definitions.model import Definition, Graph, Node, Part, Retry
+    from layover.core.definitions.model import Definition, DefinitionPart, GraphDefinition, Node, RetryDefinition
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
     from layover.core.definitions.tree import SourcePosition
@@ -54,19 +54,19 @@ class NodeChecker:
         self._functions = functions
         self._sources: dict[int, dict[str, set[str]]] = {}
 
-    def check(self, node: Node, graph: Graph) -> None:
-        """Report what is wrong with a node of a graph."""
+    def check(self, node: Node, graph: GraphDefinition) -> None:
+        """Report the problems of a node of a graph."""
         if isinstance(node, WorkingNode) and node.retry is not None:
             self._check_retry(node.retry)
         if isinstance(node, AskingNode):
             self._check_people(node)
-            self._check_patience(node)
+            self._check_missing_deadline(node)
         if isinstance(node, Approval | Form | WaitSignal | Callback):
             self._check_deadline(node)
         self._check_control(node, graph)
         self._check_pause_or_work(node)
 
-    def _check_control(self, node: Node, graph: Graph) -> None:
+    def _check_control(self, node: Node, graph: GraphDefinition) -> None:
         match node:
             case Switch():
                 self._check_switch(node)
@@ -93,19 +93,19 @@ class NodeChecker:
                 self._check_url(node)
             case Callback(call=str() as call):
                 self._check_function(node, "call", call)
-            case Call():
+            case CallNode():
                 self._check_function(node, "type", node.type)
             case _:
                 pass
 
-    def _place(self, part: Part, field: str | None = None) -> SourcePosition:
+    def _place(self, part: DefinitionPart, field: str | None = None) -> SourcePosition:
         site = self._reading.site(part)
         written = site.get(field) if field is not None else None
         return (written or site).place
 
     def _exactly_one(self, node: Node, *fields: str, code: str = "exactly_one") -> str | None:
-        """Report none or several of fields that exclude each other; return the one that is given."""
-        given = [field for field in fields if self._given(node, field)]
+        """Report if none or several of some exclusive fields are given; return the one that is."""
+        given = [field for field in fields if self._has_value(node, field)]
         if len(given) == 1:
             return given[0]
         listed = " or ".join(f"`{field}`" for field in fields)
@@ -118,8 +118,8 @@ class NodeChecker:
             self._problems.add(code, self._place(node), f"`{node.id}` needs {listed}.")
         return None
 
-    def _given(self, part: Part, field: str) -> bool:
-        """Whether a field says something: a canonical document may spell out that it is empty."""
+    def _has_value(self, part: DefinitionPart, field: str) -> bool:
+        """Whether a field has a value: a canonical document may spell out that it is empty."""
         written = self._reading.site(part).get(field)
         return written is not None and written.value not in (None, "", [])
 
@@ -128,7 +128,7 @@ class NodeChecker:
             return
         place = self._place(node, field)
         if self._functions is None:
-            what = f"`{name}` is no built-in type: an instance with a function of that name has to run it"
+            what = f"`{name}` is not a built-in type: an instance with a function of that name has to run it"
             self._problems.unknown("unknown_type", place, what, name, TYPES, severity="warning")
         elif name not in self._functions:
             what = f"There is no node type `{name}`: it is neither built in nor a registered function"
@@ -138,7 +138,7 @@ class NodeChecker:
             if isinstance(parameters, Parameters):
                 check_arguments(self._problems, name, parameters, self._reading.site(node))
 
-    def _check_retry(self, retry: Retry) -> None:
+    def _check_retry(self, retry: RetryDefinition) -> None:
         if retry.max_delay < retry.delay:
             place = self._place(retry, "max_delay")
             self._problems.add("bad_value", place, "`max_delay` is shorter than `delay`.")
@@ -152,7 +152,7 @@ class NodeChecker:
                         f"`{field}` lists exception names, HTTP codes (`429`) and classes (`5xx`), not {word!r}.",
                     )
 
-    def _item_place(self, part: Part, field: str, index: int) -> SourcePosition:
+    def _item_place(self, part: DefinitionPart, field: str, index: int) -> SourcePosition:
         site = self._reading.site(part).get(field)
         if site is not None and isinstance(site.value, list) and index < len(site.value):
             return site.value[index].place
@@ -172,22 +172,22 @@ class NodeChecker:
                 f"`{node.id}` says what happens `on_deadline`, but has no `deadline`.",
             )
 
-    def _check_patience(self, node: AskingNode) -> None:
-        """Warn of a question that ends its execution after a length of time that nobody has written down."""
-        if node.deadline is None and not self._has_max_pause and not self._given(node, "deadline"):
+    def _check_missing_deadline(self, node: AskingNode) -> None:
+        """Warn of a question that fails its execution after the default `max_pause`, which its author may not know."""
+        if node.deadline is None and not self._has_max_pause and not self._has_value(node, "deadline"):
             self._problems.warn(
                 "default_max_pause",
                 self._place(node),
                 f"`{node.id}` has no `deadline`: without an answer its execution fails after "
                 f"{format_duration(DEFAULT_MAX_PAUSE)}. Give it one with `on_deadline`, or say with "
-                "`settings.max_pause` how long it may wait (`none` for ever).",
+                "`settings.max_pause` how long it may wait (`none` for no limit).",
             )
 
     def _check_people(self, node: AskingNode) -> None:
         for people in (node.approvers, node.escalate.to if node.escalate else None):
-            if people is not None and not self._anybody(people):
+            if people is not None and not self._has_approvers(people):
                 self._problems.add(
-                    "nobody_asked", self._place(people), "Name somebody: `users`, `roles` or `expression`."
+                    "nobody_asked", self._place(people), "Name at least one approver: `users`, `roles` or `expression`."
                 )
         for index, after in enumerate(node.remind):
             if isinstance(node.deadline, int) and after >= node.deadline:
@@ -198,7 +198,7 @@ class NodeChecker:
                 )
 
     @staticmethod
-    def _anybody(people: People) -> bool:
+    def _has_approvers(people: PeopleDefinition) -> bool:
         return bool(people.users or people.roles or people.expression)
 
     def _check_approval(self, node: Approval) -> None:
@@ -238,7 +238,7 @@ class NodeChecker:
                 place = child.key_place if child is not None else self._place(node, "values")
                 self._problems.add("bad_name", place, f"A variable is made of letters, digits and `_`, not {name!r}.")
 
-    def _check_merge(self, node: Merge, graph: Graph) -> None:
+    def _check_merge(self, node: Merge, graph: GraphDefinition) -> None:
         sources = self._sources_in(graph).get(node.id, set()) if node.branches else set()
         for index, name in enumerate(node.branches):
             if name not in sources:
@@ -250,8 +250,8 @@ class NodeChecker:
                 "exactly_one", self._place(node, "strategy"), "`strategy: custom` and `output` belong together."
             )
 
-    def _sources_in(self, graph: Graph) -> dict[str, set[str]]:
-        """Return the nodes that lead to each node of a graph; found once for all its merges."""
+    def _sources_in(self, graph: GraphDefinition) -> dict[str, set[str]]:
+        """Return the nodes that lead to each node of a graph; computed once for all its merges."""
         known = self._sources.get(id(graph))
         if known is None:
             known = self._sources[id(graph)] = {}
@@ -265,7 +265,7 @@ class NodeChecker:
             self._problems.add(
                 "loop_without_bound",
                 self._place(node, "while"),
-                f"`{node.id}` could go on for ever: give it `max_iterations`.",
+                f"`{node.id}` might never end: give it `max_iterations`.",
             )
 
     def _check_parallel(self, node: Parallel) -> None:
@@ -277,7 +277,7 @@ class NodeChecker:
             )
         if kind == "branches":
             for field in ("for_each", "collect", "max_iterations"):
-                if self._given(node, field):
+                if self._has_value(node, field):
                     self._problems.add(
                         "exactly_one", self._place(node, field), f"`{field}` belongs to a `body`, not to `branches`."
                     )
@@ -302,7 +302,7 @@ class NodeChecker:
                 f"`need` is {node.need}, but only {len(node.signals)} are awaited.",
             )
         for field in ("key", "filter"):
-            if self._given(node, field):
+            if self._has_value(node, field):
                 self._problems.add(
                     "exactly_one", self._place(node, field), f"With `signals`, each one has its own `{field}`."
                 )
@@ -319,7 +319,7 @@ class NodeChecker:
             self._problems.add("bad_value", place, "`url` starts with `http://` or `https://` and a host.")
 
 
-def _repeated(node: Parallel) -> Iterator[tuple[Part, str]]:
+def _repeated(node: Parallel) -> Iterator[tuple[DefinitionPart, str]]:
     seen: set[str] = set()
     for branch in node.branches:
         if branch.id in seen:

@@ -34,10 +34,10 @@ _LARGE = 2_000
 
 
 def check_schema(tree: Tree, problems: Problems) -> None:
-    """Report what is wrong with a JSON Schema."""
+    """Report the problems of a JSON Schema."""
     schema = tree.plain()
     if not isinstance(schema, dict | bool):
-        return  # the reader has said so
+        return  # the reader has reported it
     dialect = tree.get("$schema")
     uri = _NEWEST if dialect is None else str(dialect.value).removesuffix("#")
     if uri not in _DIALECTS:
@@ -47,15 +47,15 @@ def check_schema(tree: Tree, problems: Problems) -> None:
     faulty = False
     for error in islice(_errors(_meta_validator(uri), schema, tree), _MOST_ERRORS):
         faulty = True
-        problems.add("bad_schema", _find(tree, error.instance_path).place, f"In this JSON Schema {_told(error)}")
+        problems.add("bad_schema", _find(tree, error.instance_path).place, f"In this JSON Schema {_message_of(error)}")
     if not faulty:
         _check_use(schema, tree, problems)
 
 
 def _errors(validator: jsonschema_rs.Validator, schema: Json, tree: Tree) -> Iterator[jsonschema_rs.ValidationError]:
-    """Return everything that is wrong with a schema that a person could have written, of a huge one the first thing.
+    """Return all errors of a schema of ordinary size; of a huge one only the first.
 
-    The validator finds all errors before it gives the first, each at a cost that a hostile schema can afford for us.
+    The validator finds all errors before it gives the first, and a hostile schema can make each of them expensive.
     """
     if sum(1 for _ in islice(_values(tree), _LARGE)) < _LARGE:
         yield from validator.iter_errors(schema)
@@ -78,11 +78,11 @@ def _values(tree: Tree) -> Iterator[Tree]:
 
 
 def _check_use(schema: dict[str, Json] | bool, tree: Tree, problems: Problems) -> None:  # noqa: FBT001 - a schema may be true or false
-    """Build the validator: this is where references and patterns turn out not to work."""
+    """Build the validator: only this finds references and patterns that do not work."""
     try:
         validator_of(schema)
     except jsonschema_rs.ValidationError as error:
-        problems.add("bad_schema", _find(tree, error.instance_path).place, f"In this JSON Schema {_told(error)}")
+        problems.add("bad_schema", _find(tree, error.instance_path).place, f"In this JSON Schema {_message_of(error)}")
 
 
 @cache
@@ -100,7 +100,7 @@ def _find(tree: Tree, path: Sequence[str | int]) -> Tree:
     return tree
 
 
-def _told(error: jsonschema_rs.ValidationError) -> str:
+def _message_of(error: jsonschema_rs.ValidationError) -> str:
     line = error.message.split("\n", maxsplit=1)[0]
     shortened = line if len(line) <= 200 else f"{line[:199]}…"
     return shortened if shortened.endswith(".") else f"{shortened}."

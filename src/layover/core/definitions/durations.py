@@ -1,4 +1,4 @@
-"""Lengths of time as people write them: `1h30m`, `2d`, `PT90M`. Inside they are whole milliseconds."""
+"""Durations as people write them: `1h30m`, `2d`, `PT90M`. Inside they are whole milliseconds."""
 
 from __future__ import annotations
 
@@ -41,6 +41,20 @@ def format_duration(milliseconds: int) -> str:
         if count:
             text += f"{count}{unit}"
     return text
+
+
+def brief_duration(milliseconds: int) -> str:
+    """Return a duration as people read it, rounded to its two largest units at most: `1.5s`, `2h05m`."""
+    if milliseconds < 1_000:
+        return f"{milliseconds}ms"
+    if milliseconds < 60_000:
+        return f"{milliseconds / 1000:.1f}s"
+    seconds = milliseconds // 1000
+    if seconds < 3_600:
+        return f"{seconds // 60}m{seconds % 60:02}s"
+    if seconds < 86_400:
+        return f"{seconds // 3_600}h{seconds % 3_600 // 60:02}m"
+    return f"{seconds // 86_400}d{seconds % 86_400 // 3_600:02}h"
 
 
 def _bounded(text: str, milliseconds: int) -> int:

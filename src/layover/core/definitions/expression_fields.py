@@ -1,7 +1,7 @@
-"""Every place in a part where an expression or a template may stand.
+"""Every field of a part that may hold an expression or a template.
 
-Found by the kinds of the model's fields, so that the checker and the compiler agree on them without a list of their
-own. A slot's path (`if`, `cases.0.if`, `approvers.users.1`) is its address within the node.
+Found by the kinds of the model's fields, so that the checker and the compiler agree without a list of their own. The
+path of a field (`if`, `cases.0.if`, `approvers.users.1`) is its address within the node.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, inspect
 
 from layover.core.definitions.kinds import fields_of, kind_of
-from layover.core.definitions.model import Graph, Part
+from layover.core.definitions.model import DefinitionPart, GraphDefinition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ class ExpressionField(msgspec.Struct, frozen=True):
     path: str
     kind: str
     value: object
-    part: Part
+    part: DefinitionPart
     field: str
 
     @property
@@ -40,11 +40,11 @@ class ExpressionField(msgspec.Struct, frozen=True):
         return self.kind == "expression"
 
 
-def slots(part: Part, prefix: str = "") -> Iterator[ExpressionField]:
-    """Return the slots of a part and of the parts in it; nested graphs have their own."""
+def expression_fields(part: DefinitionPart, prefix: str = "") -> Iterator[ExpressionField]:
+    """Return the expression fields of a part and of the parts in it; nested graphs have their own."""
     for attribute, name, kind in _fields(type(part)):
         value = getattr(part, attribute)
-        if value is None or value is UNSET or isinstance(value, Graph):
+        if value is None or value is UNSET or isinstance(value, GraphDefinition):
             continue
         if isinstance(value, tuple):
             for index, item in enumerate(value):
@@ -53,16 +53,16 @@ def slots(part: Part, prefix: str = "") -> Iterator[ExpressionField]:
             yield from _slot(part, name, kind, value, prefix)
 
 
-def _slot(part: Part, field: str, kind: str | None, value: object, prefix: str) -> Iterator[ExpressionField]:
-    if isinstance(value, Part):
-        if not any(isinstance(getattr(value, name), Graph) for name in value.__struct_fields__):
-            yield from slots(value, f"{prefix}{field}.")
+def _slot(part: DefinitionPart, field: str, kind: str | None, value: object, prefix: str) -> Iterator[ExpressionField]:
+    if isinstance(value, DefinitionPart):
+        if not any(isinstance(getattr(value, name), GraphDefinition) for name in value.__struct_fields__):
+            yield from expression_fields(value, f"{prefix}{field}.")
     elif kind in _LIVING and (kind != "span" or isinstance(value, str)):
         yield ExpressionField(f"{prefix}{field}", str(kind), value, part, field)
 
 
 def find(tree: Tree, field: str) -> Tree | None:
-    """Return the tree of a field within the tree of its part; None if it holds a default that nobody wrote."""
+    """Return the tree of a field within the tree of its part; None if the field was not written and has its default."""
     at: Tree | None = tree
     for step in field.split("."):
         if at is None:
@@ -71,10 +71,10 @@ def find(tree: Tree, field: str) -> Tree | None:
     return at
 
 
-_FIELDS: dict[type[Part], tuple[tuple[str, str, str | None], ...]] = {}
+_FIELDS: dict[type[DefinitionPart], tuple[tuple[str, str, str | None], ...]] = {}
 
 
-def _fields(struct: type[Part]) -> tuple[tuple[str, str, str | None], ...]:
+def _fields(struct: type[DefinitionPart]) -> tuple[tuple[str, str, str | None], ...]:
     known = _FIELDS.get(struct)
     if known is None:
         known = _FIELDS[struct] = tuple((f.name, f.encode_name, _kind(f.type)) for f in fields_of(struct))
@@ -82,7 +82,7 @@ def _fields(struct: type[Part]) -> tuple[tuple[str, str, str | None], ...]:
 
 
 def _kind(type_: inspect.Type) -> str | None:
-    """Return the first living kind among the members and items of a type."""
+    """Return the first kind with expressions or templates among the members and items of a type."""
     if isinstance(type_, inspect.VarTupleType):
         return _kind(type_.item_type)
     if isinstance(type_, inspect.UnionType):

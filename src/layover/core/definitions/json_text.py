@@ -1,13 +1,13 @@
 """Reads JSON into a tree whose every key and value knows its line and column.
 
-An own reader, because neither msgspec nor the json module gives positions or notices a key that is given twice. It
-accepts what RFC 8259 accepts and is stricter where JSON readers disagree: no NaN and no infinities, no whole number
+A reader of our own, because neither msgspec nor the json module gives positions or notices a key that is given twice.
+It accepts what RFC 8259 accepts and is stricter where JSON readers disagree: no NaN and no infinities, no whole number
 beyond 64 bits, no fraction beyond a double, no key twice in one object, no half of a surrogate pair.
 
-What must hold: one pass with an explicit stack, so that neither depth nor length can exhaust anything; every regular
+Invariants: one pass with an explicit stack, so that neither depth nor length can exhaust anything; every regular
 expression consumes without taking back (possessive repeats of one character class), so that time is linear; line breaks
-are counted as the reader passes them. Faults in the syntax and passed bounds end the reading, for what follows them
-would be guesswork. Everything else is reported and read on, a refused number as 0 and the first of two equal keys kept.
+are counted as the reader passes them. Faults in the syntax and passed bounds end the reading, because the rest would be
+guesswork. Everything else is reported and reading goes on, with 0 for a refused number and the first of two equal keys.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from layover.core.definitions.stop_reading import StopReading
 from layover.core.definitions.tree import SourcePosition, Tree
 
 if TYPE_CHECKING:
-    from layover.core.definitions.limits import Limits
+    from layover.core.definitions.limits import DefinitionLimits
     from layover.core.definitions.problems import Problems
 
 _SPACE: Final = r"([ \t\n]*+)"
@@ -40,7 +40,7 @@ _CLOSING: Final = {"{": "}", "[": "]"}
 _decode_string = JSONDecoder().raw_decode
 
 
-def read_json(text: str, problems: Problems, limits: Limits) -> Tree | None:
+def read_json(text: str, problems: Problems, limits: DefinitionLimits) -> Tree | None:
     """Return the value that a JSON text spells, or None if it cannot be read; the problems say why."""
     try:
         return _Reader(text, problems, limits).read()
@@ -63,8 +63,8 @@ class _Open:
 
 
 class _Reader:
-    def __init__(self, text: str, problems: Problems, limits: Limits) -> None:
-        # A text in JSON holds no line break, so all of them are alike from here on.
+    def __init__(self, text: str, problems: Problems, limits: DefinitionLimits) -> None:
+        # A string in JSON holds no line break, so all kinds of line breaks can become the same here.
         self._text = text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
         self._problems = problems
         self._limits = limits
@@ -126,7 +126,7 @@ class _Reader:
             self._problems.add("duplicate_key", place, message)
 
     def _unusual_member(self, container: _Open) -> None:
-        """Read a member whose key has escapes, or say what stands where a key or its colon should."""
+        """Read a member whose key has escapes, or raise the fault at the place of its key or colon."""
         start = self._skip_space()
         if self._text[start : start + 1] != '"':
             raise self._fault(start, json_faults.no_key(self._text, start, container.place.line))
@@ -179,7 +179,7 @@ class _Reader:
     def _unusual_value(
         self, parent: SourcePosition | None, key: str | int | None, key_place: SourcePosition | None
     ) -> Tree:
-        """Read a text with escapes or a number that is none, or say what stands where a value should."""
+        """Read a text with escapes or an invalid number, or raise the fault at the place of a value."""
         at = self._skip_space()
         place = SourcePosition(parent, key, *self._line_and_column(at))
         if self._text[at : at + 1] == '"':
@@ -219,7 +219,7 @@ class _Reader:
         return self._at
 
     def _column(self, at: int) -> int:
-        """Count the line breaks up to a place that is never before the last one asked for; return its column."""
+        """Count the line breaks up to an offset, never smaller than the last one; return its column."""
         breaks = self._text.count("\n", self._counted, at)
         if breaks:
             self._line += breaks

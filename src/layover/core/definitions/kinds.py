@@ -1,4 +1,4 @@
-"""What a field of a definition holds beyond its Python type.
+"""The kinds of fields of a definition, beyond their Python types.
 
 The reader, the checker, the compiler, the writer and the JSON Schema all follow these marks, so that a new field is
 described in one place: its declaration in the model.
@@ -11,19 +11,23 @@ from typing import Annotated, Literal, TypeAlias
 import msgspec
 from msgspec import Meta, inspect
 
+from layover.core.secret_names import SECRET_NAME
+
 Kind = Literal[
     "duration",  # text such as `1h30m`; milliseconds inside
     "span",  # a duration, or a template that gives one
     "expression",  # a bare expression
     "template",  # text with `${ }` that gives text
-    "value",  # any JSON in whose strings `${ }` may stand
+    "value",  # any JSON, with `${ }` allowed in its strings
     "values",  # a mapping of such values
     "number",  # a whole number or not, kept as it was written
     "schema",  # a JSON Schema
-    "data",  # plain JSON, taken as it stands
+    "data",  # plain JSON, taken as it is
     "name",  # a name that expressions can use
     "id",  # the id of a node or a branch
     "graph",  # a nested graph, read by its own rules
+    "trigger",  # a trigger, whose type tells its fields
+    "instant",  # a date, or a date and a time, perhaps without a zone
     "extra",  # the `x-` fields of builders, kept and never read
 ]
 
@@ -35,6 +39,7 @@ NAMING = {
     ID_PATTERN: "it starts with a letter and goes on with letters, digits, `_` and `-`",
     NAME_PATTERN: "it is made of letters, digits and `_`",
     WORKFLOW_PATTERN: "it starts with a letter and goes on with letters, digits, `_`, `.` and `-`",
+    SECRET_NAME: "it has up to 64 capital letters, digits and `_`, and starts with a letter",
 }
 
 
@@ -49,7 +54,7 @@ def fields_of(struct: type[msgspec.Struct]) -> tuple[inspect.Field, ...]:
     """Return the fields of a struct with their types resolved."""
     info = inspect.type_info(struct)
     if not isinstance(info, inspect.StructType):
-        raise TypeError(f"{struct.__name__} is no struct")
+        raise TypeError(f"{struct.__name__} is not a struct")
     return info.fields
 
 
@@ -69,8 +74,12 @@ Extra: TypeAlias = Annotated[dict[str, object], Meta(extra=_mark("extra"))]
 Id: TypeAlias = Annotated[str, Meta(pattern=ID_PATTERN, max_length=255, extra=_mark("id"))]
 Name: TypeAlias = Annotated[str, Meta(pattern=NAME_PATTERN, max_length=255, extra=_mark("name"))]
 WorkflowName: TypeAlias = Annotated[str, Meta(pattern=WORKFLOW_PATTERN, max_length=255)]
+SecretName: TypeAlias = Annotated[str, Meta(pattern=SECRET_NAME, max_length=64)]
 Number: TypeAlias = Annotated[int | float, Meta(extra=_mark("number"))]
 ShortText: TypeAlias = Annotated[str, Meta(max_length=255)]
 Positive: TypeAlias = Annotated[int, Meta(ge=1, le=1_000_000_000)]
+Priority: TypeAlias = Annotated[int, Meta(ge=-(2**31), le=2**31 - 1)]
+SignalName: TypeAlias = Annotated[str, Meta(min_length=1, max_length=255)]
+Instant: TypeAlias = Annotated[str, Meta(max_length=64, extra=_mark("instant"))]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 Unset: TypeAlias = msgspec.UnsetType

@@ -8,6 +8,6 @@ from __future__ import annotations
 
 
 def line_and_column(text: str, offset: int) -> tuple[int, int]:
-    """Return where the character at an offset stands."""
+    """Return the line and column of the character at an offset."""
     before = text[:offset].replace("\r\n", "\n").replace("\r", "\n")
     return before.count("\n") + 1, len(before) - before.rfind("\n")

@@ -1,4 +1,4 @@
-"""The definition of a workflow, as everything behind the reader sees it.
+"""The definition of a workflow, as everything after the reader sees it.
 
 One canonical form: nodes and edges, every default in its place, durations in milliseconds. The declarations below are
 the single description of the format: the reader follows them, the JSON Schema and the reference are made from them.
@@ -16,25 +16,31 @@ from layover.core.definitions.kinds import (
     Count,
     Data,
     Duration,
+    Expression,
     Extra,
     Id,
     Number,
     Positive,
+    Priority,
     Schema,
+    SecretName,
     ShortText,
+    SignalName,
     Text,
+    Value,
     WorkflowName,
 )
 
 DEFAULT_MAX_PAUSE = 7 * 86_400_000
+DEFAULT_DEDUP = 7 * 86_400_000  # senders of webhooks retry for up to three days
 
 
-class Part(msgspec.Struct, frozen=True, kw_only=True):
+class DefinitionPart(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a definition.
 
-    `noun` is what a sentence calls it, if not by the name of its class; `aliases` are other names that a field has.
-    `later` are the fields that came after the first release: the hash leaves them out while they have their default, so
-    that definitions written before them keep theirs.
+    `noun` is its name in sentences, if not the name of its class; `aliases` are other names of its fields. `later` are
+    the fields that came after the first release: the hash leaves them out while they have their default, so that
+    definitions written before them keep theirs.
     """
 
     noun: ClassVar[str] = ""
@@ -42,15 +48,19 @@ class Part(msgspec.Struct, frozen=True, kw_only=True):
     later: ClassVar[frozenset[str]] = frozenset()
 
 
-class Position(Part, frozen=True, kw_only=True):
+class CanvasPosition(DefinitionPart, frozen=True, kw_only=True):
     """Where a builder draws a node."""
+
+    noun = "position"
 
     x: Number
     y: Number
 
 
-class Retry(Part, frozen=True, kw_only=True):
+class RetryDefinition(DefinitionPart, frozen=True, kw_only=True):
     """How often and how patiently a failed node is tried again; `max_attempts` counts every call."""
+
+    noun = "retry"
 
     max_attempts: Positive | Literal["forever"] = 3
     delay: Duration = 1_000
@@ -62,24 +72,30 @@ class Retry(Part, frozen=True, kw_only=True):
     on_exhausted: Literal["fail", "pause"] = "fail"
 
 
-class Concurrency(Part, frozen=True, kw_only=True):
+class ConcurrencyDefinition(DefinitionPart, frozen=True, kw_only=True):
     """How many executions of a workflow (with the same key) may run at once, and what happens to one more."""
+
+    noun = "concurrency"
 
     limit: Positive
     key: Text = ""
     on_conflict: Literal["queue", "reject", "cancel_running"] = "queue"
 
 
-class Rate(Part, frozen=True, kw_only=True):
+class RateDefinition(DefinitionPart, frozen=True, kw_only=True):
     """How many executions of a workflow (with the same key) may start in a length of time; one more waits."""
+
+    noun = "rate"
 
     limit: Positive
     per: Duration
     key: Text = ""
 
 
-class Settings(Part, frozen=True, kw_only=True):
+class WorkflowSettings(DefinitionPart, frozen=True, kw_only=True):
     """How the executions of a workflow behave as a whole."""
+
+    noun = "settings"
 
     later = frozenset({"rate"})
 
@@ -88,14 +104,14 @@ class Settings(Part, frozen=True, kw_only=True):
     max_pause: Duration | Literal["none"] = DEFAULT_MAX_PAUSE
     timeout: Duration | None = None
     on_resume_failure: Literal["fail", "reopen"] = "fail"
-    concurrency: Concurrency | None = None
-    rate: Rate | None = None
+    concurrency: ConcurrencyDefinition | None = None
+    rate: RateDefinition | None = None
     max_recoveries: Count = 10
     retention: Duration | None = None
 
 
-class Node(Part, frozen=True, kw_only=True):
-    """What every node has, whatever its type."""
+class Node(DefinitionPart, frozen=True, kw_only=True):
+    """The fields that every node has."""
 
     id: Id
     type: Id
@@ -103,11 +119,11 @@ class Node(Part, frozen=True, kw_only=True):
     description: str = ""
     join: Literal["all", "any"] = "all"
     on_error: Literal["fail", "continue"] = "fail"
-    position: Position | None = None
+    position: CanvasPosition | None = None
     extra: Extra = {}
 
 
-class Edge(Part, frozen=True, kw_only=True):
+class Edge(DefinitionPart, frozen=True, kw_only=True):
     """From a port of one node to another node of the same graph."""
 
     source: Id
@@ -117,8 +133,10 @@ class Edge(Part, frozen=True, kw_only=True):
     extra: Extra = {}
 
 
-class Graph(Part, frozen=True, kw_only=True):
+class GraphDefinition(DefinitionPart, frozen=True, kw_only=True):
     """Nodes and the edges between them; `start` names the nodes that begin."""
+
+    noun = "graph"
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...] = ()
@@ -126,21 +144,55 @@ class Graph(Part, frozen=True, kw_only=True):
     extra: Extra = {}
 
 
-class Heading(Part, frozen=True, kw_only=True):
-    """What a workflow says about itself, beside its graph."""
+class DeliveredSignal(DefinitionPart, frozen=True, kw_only=True):
+    """The signal that a trigger sends for each input, instead of starting an execution."""
+
+    noun = "delivery"
+
+    signal: SignalName
+    key: Text = ""
+
+
+class TriggerDefinition(DefinitionPart, frozen=True, kw_only=True):
+    """What starts executions by itself. The fields that every trigger has; its type has the others."""
+
+    noun = "trigger"
+
+    name: Id
+    type: Id
+    description: str = ""
+    filter: Expression | None = None
+    input: Value = "${trigger.data}"
+    tags: tuple[Text, ...] = ()
+    priority: Priority | Text = 0
+    correlation_id: Text | None = None
+    dedup: Duration = DEFAULT_DEDUP
+    max_pending: Annotated[int, Meta(ge=1, le=1_000_000)] = 1_000
+    deliver: DeliveredSignal | None = None
+    extra: Extra = {}
+
+
+AnyTrigger = Annotated[TriggerDefinition, Meta(extra={"kind": "trigger"})]
+
+
+class Heading(DefinitionPart, frozen=True, kw_only=True):
+    """The metadata of a workflow: everything beside its graph."""
 
     noun = "definition"
+    later = frozenset({"secrets", "triggers"})
 
     name: WorkflowName
     description: str = ""
     input: Schema = {}
     variables: Data = {}
-    settings: Settings = Settings()
+    secrets: tuple[SecretName, ...] = ()
+    settings: WorkflowSettings = WorkflowSettings()
     tags: tuple[ShortText, ...] = ()
+    triggers: tuple[AnyTrigger, ...] = ()
     extra: Extra = {}
 
 
 class Definition(Heading, frozen=True, kw_only=True):
     """A named workflow."""
 
-    graph: Graph
+    graph: GraphDefinition

@@ -1,7 +1,7 @@
 """The built-in node types, each with its fields and its ports.
 
-A type that is not built in is the name of a registered function (`Call`). Ports that are left unwired either end the
-path quietly or, for `error`, `rejected` and `expired`, fail the execution.
+A type that is not built in is the name of a registered function (`CallNode`). Ports that are left unwired either end
+the path quietly or, for `error`, `rejected` and `expired`, fail the execution.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from layover.core.definitions.kinds import (
     Values,
     WorkflowName,
 )
-from layover.core.definitions.model import Graph, Node, Part, Retry
+from layover.core.definitions.model import DefinitionPart, GraphDefinition, Node, RetryDefinition
 
-NestedGraph = Annotated[Graph, Meta(extra={"kind": "graph"})]
+NestedGraph = Annotated[GraphDefinition, Meta(extra={"kind": "graph"})]
 
 
 # Control: decided by the engine itself, no call and no commit of their own.
@@ -41,7 +41,7 @@ class Condition(Node, frozen=True, kw_only=True):
     if_: Expression = msgspec.field(name="if")
 
 
-class Case(Part, frozen=True, kw_only=True):
+class Case(DefinitionPart, frozen=True, kw_only=True):
     """One way out of a switch: taken if the value equals something, or if (`when`) a condition holds."""
 
     aliases = MappingProxyType({"when": "if"})
@@ -110,7 +110,7 @@ class Loop(Node, frozen=True, kw_only=True):
     collect: Value | Unset = UNSET
 
 
-class Branch(Part, frozen=True, kw_only=True):
+class Branch(DefinitionPart, frozen=True, kw_only=True):
     """One named branch of a parallel."""
 
     id: Id
@@ -145,30 +145,34 @@ class Delay(Node, frozen=True, kw_only=True):
     until: Text | None = None
 
 
-class People(Part, frozen=True, kw_only=True):
+class PeopleDefinition(DefinitionPart, frozen=True, kw_only=True):
     """Who is asked: users, roles, or an expression that gives user names."""
+
+    noun = "people"
 
     users: tuple[Text, ...] = ()
     roles: tuple[Text, ...] = ()
     expression: Text | None = None
 
 
-class Escalation(Part, frozen=True, kw_only=True):
+class EscalationDefinition(DefinitionPart, frozen=True, kw_only=True):
     """Who is asked as well after a while."""
 
+    noun = "escalation"
+
     after: Duration
-    to: People
+    to: PeopleDefinition
 
 
 class AskingNode(Node, frozen=True, kw_only=True):
-    """What the nodes that ask people have in common."""
+    """The fields that all nodes which ask people have in common."""
 
     title: Text = ""
     shown: Value | Unset = UNSET
     response: Value | Unset = UNSET
-    approvers: People | None = None
+    approvers: PeopleDefinition | None = None
     remind: tuple[Duration, ...] = ()
-    escalate: Escalation | None = None
+    escalate: EscalationDefinition | None = None
     deadline: Span | None = None
 
 
@@ -193,8 +197,10 @@ class Form(AskingNode, frozen=True, kw_only=True):
     on_deadline: Literal["continue", "partial", "expired", "fail"] | None = None
 
 
-class AwaitedSignal(Part, frozen=True, kw_only=True):
+class SignalDefinition(DefinitionPart, frozen=True, kw_only=True):
     """One of several signals that a node waits for."""
+
+    noun = "awaited signal"
 
     alias: Name
     signal: Text
@@ -210,7 +216,7 @@ class WaitSignal(Node, frozen=True, kw_only=True):
     signal: Text | None = None
     key: Text = ""
     filter: Expression | None = None
-    signals: tuple[AwaitedSignal, ...] = ()
+    signals: tuple[SignalDefinition, ...] = ()
     need: Positive | Literal["all", "any"] = "all"
     lookback: Duration = 0
     response: Value | Unset = UNSET
@@ -218,13 +224,13 @@ class WaitSignal(Node, frozen=True, kw_only=True):
     on_deadline: Literal["continue", "partial", "expired", "fail"] | None = None
 
 
-# Work: something is called, so it can fail, hang and be tried again.
+# Work: something is called, so it can fail, hang and be retried.
 
 
 class WorkingNode(Node, frozen=True, kw_only=True):
-    """What the nodes that call something have in common."""
+    """The fields that all nodes which call something have in common."""
 
-    retry: Retry | None = None
+    retry: RetryDefinition | None = None
     timeout: Span | None = None
 
 
@@ -266,7 +272,7 @@ class Http(WorkingNode, frozen=True, kw_only=True):
     auth: Value | Unset = UNSET
 
 
-class Call(WorkingNode, frozen=True, kw_only=True):
+class CallNode(WorkingNode, frozen=True, kw_only=True):
     """Calls the registered function that its type names."""
 
     noun = "function node"
@@ -314,12 +320,12 @@ def ports(node: Node) -> tuple[str, ...]:
             return ("done", "error")
 
 
-def nested(node: Node) -> tuple[tuple[str, Graph], ...]:
+def nested(node: Node) -> tuple[tuple[str, GraphDefinition], ...]:
     """Return the graphs inside a container, each with the name of its branch (empty for a body)."""
     match node:
         case Loop():
             return (("", node.body),)
-        case Parallel(body=Graph() as body):
+        case Parallel(body=GraphDefinition() as body):
             return (("", body),)
         case Parallel():
             return tuple((branch.id, branch.body) for branch in node.branches)

@@ -1,6 +1,6 @@
 """Numbers as both syntaxes write them: whole numbers of 64 bits, fractions that a double can hold.
 
-Whatever the digits say, the work is bounded before any of them is converted.
+The work is bounded before any digit is converted.
 """
 
 from __future__ import annotations

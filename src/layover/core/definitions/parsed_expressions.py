@@ -1,4 +1,4 @@
-"""The expressions and templates of one definition, each text parsed once however often it stands there."""
+"""The expressions and templates of one definition, each text parsed once however often it occurs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from layover.core.expressions import Expression, Template, parse
 
 
 class ParsedExpressions:
-    """Parses and remembers; a text that does not parse raises its ExpressionError each time."""
+    """Parses and caches; a text that does not parse raises its ExpressionError each time."""
 
     def __init__(self) -> None:
         self._expressions: dict[str, Expression] = {}

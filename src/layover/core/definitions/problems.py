@@ -1,58 +1,30 @@
-"""What is wrong with a definition: found all at once, told so that a person can act on it."""
+"""The problems of a definition: all found at once, each with advice."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from layover.core.errors import LayoverError
 from layover.core.suggest import Suggestions
+from layover.errors import InvalidDefinition, Problem, Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from layover.core.definitions.tree import SourcePosition, Tree
 
-Severity = Literal["error", "warning"]
+__all__ = ["InvalidDefinition", "Problem", "Problems", "TooManyProblems", "display", "one_line"]
 
 _LONGEST_MESSAGE = 500
 
 
-class Problem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One thing that is wrong: a stable code, where it stands, and a sentence that says what to do."""
-
-    code: str
-    path: str
-    message: str
-    line: int | None = None
-    column: int | None = None
-    suggestion: str | None = None
-    severity: Severity = "error"
-
-    def __str__(self) -> str:
-        where = f"{self.line}:{self.column}" if self.line is not None else self.path
-        return f"{where}: {self.message} [{self.code}]"
-
-
-class InvalidDefinition(LayoverError):  # noqa: N818 - reads as what it says where it is caught
-    """A definition with problems was asked to become a plan."""
-
-    code = "invalid_definition"
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
-        self.problems = tuple(problems)
-
-
 class TooManyProblems(Exception):  # noqa: N818 - it stops a check, it reports nothing by itself
-    """Ends a check whose input has more problems than anybody would read."""
+    """Ends a check whose input has more problems than a person would read."""
 
 
 class Problems:
     """Collects problems in the order in which they are found, up to a bound.
 
-    One error too many ends the check. Warnings stand in the way of nothing, so those over the bound are left out.
+    One error too many ends the check. Warnings prevent nothing, so those over the bound are left out.
     """
 
     def __init__(self, most: int = 200, *, stored: bool = False) -> None:
@@ -67,11 +39,11 @@ class Problems:
         self._append(code, place, message, column=column)
 
     def add_unless_stored(self, code: str, place: SourcePosition, message: str) -> None:
-        """Report an error that earlier releases let pass: in a version that they stored it is a warning."""
+        """Report an error that earlier releases accepted: in a version that they stored it is a warning."""
         self._append(code, place, message, severity="warning" if self._stored else "error")
 
     def warn(self, code: str, place: SourcePosition, message: str) -> None:
-        """Report something that is allowed and most likely not meant."""
+        """Report something that is allowed and probably a mistake."""
         self._append(code, place, message, severity="warning")
 
     def unknown(
@@ -84,14 +56,14 @@ class Problems:
         *,
         severity: Severity = "error",
     ) -> None:
-        """Report a name that nothing has, with the one that was probably meant."""
+        """Report an unknown name, with the known name that was probably meant."""
         guess = self.suggestions.closest(name, known) if self._counts[severity] < self._most else None
         ending = f" Did you mean `{guess}`?" if guess is not None else ""
         self._append(code, place, f"{what}.{ending}", suggestion=guess, severity=severity)
 
     @property
     def count(self) -> int:
-        """How many have been found so far."""
+        """The number of problems so far."""
         return len(self._found)
 
     @property
@@ -99,8 +71,8 @@ class Problems:
         """Whether anything found so far is an error."""
         return self._counts["error"] > 0
 
-    def found(self) -> list[Problem]:
-        """Return what was found, in the order of the text where there is one."""
+    def listed(self) -> list[Problem]:
+        """Return the problems, in the order of the text where there is one."""
         return sorted(self._found, key=lambda problem: (problem.line is None, problem.line or 0, problem.column or 0))
 
     def _append(
@@ -120,7 +92,7 @@ class Problems:
             last = Problem(
                 code="too_many_problems",
                 path="$",
-                message=f"More than {self._most} problems: mend these first, then check again.",
+                message=f"More than {self._most} problems: fix these first, then check again.",
             )
             self._found.append(last)
             raise TooManyProblems
@@ -138,7 +110,7 @@ class Problems:
 
 
 def one_line(message: str) -> str:
-    """Return a sentence in which nothing that it quotes can break the line, turn it around or make it endless."""
+    """Return a sentence on one line and of bounded length, whatever it quotes."""
     if len(message) > _LONGEST_MESSAGE:
         message = f"{message[: _LONGEST_MESSAGE - 100]}…{message[-99:]}"
     if message.isprintable():
@@ -146,8 +118,8 @@ def one_line(message: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
-def shown(tree: Tree, most: int = 60) -> str:
-    """Return a value as a person recognises it in a sentence, never longer than a line."""
+def display(tree: Tree, most: int = 60) -> str:
+    """Return a value as it may appear in a sentence, never longer than a line."""
     value = tree.value
     if isinstance(value, dict):
         return "a mapping"

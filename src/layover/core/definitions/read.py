@@ -1,7 +1,7 @@
 """From a tree of values to the model, collecting every problem on the way.
 
 A reader is made once for each type of the model, by following its annotations. It takes a tree and gives the value,
-or `BAD` after it has said what is wrong; reading then goes on with the next field, so that an author sees everything
+or `BAD` after it has reported the problem; reading then goes on with the next field, so that an author sees everything
 at once.
 """
 
@@ -15,17 +15,19 @@ import msgspec
 from msgspec import inspect
 
 from layover.core.definitions.durations import parse_duration
+from layover.core.definitions.instants import is_instant
 from layover.core.definitions.kinds import NAMING, fields_of, kind_of
-from layover.core.definitions.model import Part, Retry
-from layover.core.definitions.problems import Problems, shown
+from layover.core.definitions.model import DefinitionPart, RetryDefinition
+from layover.core.definitions.problems import Problems, display
 from layover.core.definitions.tree import Json, Tree
+from layover.core.definitions.trigger_types import TRIGGER_TYPES, HookSecret, HookVerification
 
 if TYPE_CHECKING:
-    from layover.core.definitions.model import Graph
+    from layover.core.definitions.model import GraphDefinition
 
 
 class Bad:
-    """What reading gives instead of a value that it has already complained about."""
+    """The result of reading a value whose problem has been reported."""
 
 
 BAD: Final = Bad()
@@ -34,22 +36,22 @@ BAD: Final = Bad()
 class Reading:
     """One run of the reader: where problems go, and which piece of the text each part was made from."""
 
-    def __init__(self, problems: Problems, read_graph: Callable[[Tree, Reading], Graph | Bad]) -> None:
+    def __init__(self, problems: Problems, read_graph: Callable[[Tree, Reading], GraphDefinition | Bad]) -> None:
         self.problems = problems
         self.read_graph = read_graph
-        self._sites: dict[int, tuple[Part, Tree]] = {}
+        self._sites: dict[int, tuple[DefinitionPart, Tree]] = {}
         self.steps = 0
 
-    def note(self, part: Part, tree: Tree) -> None:
-        """Remember where a part stands."""
+    def note(self, part: DefinitionPart, tree: Tree) -> None:
+        """Remember from which tree a part was read."""
         self._sites[id(part)] = (part, tree)  # holding the part keeps its id from being given to another
 
-    def site(self, part: Part) -> Tree:
+    def site(self, part: DefinitionPart) -> Tree:
         """Return the tree that a part was read from."""
         return self._sites[id(part)][1]
 
     def bad(self, code: str, tree: Tree, message: str) -> Bad:
-        """Report a problem and give what stands for the missing value."""
+        """Report a problem and return the stand-in for the missing value."""
         self.problems.add(code, tree.place, message)
         return BAD
 
@@ -65,11 +67,13 @@ class Field(msgspec.Struct, frozen=True):
     read: Read
 
 
-def read_struct(struct: type[Part], tree: Tree, reading: Reading, ignore: frozenset[str] = frozenset()) -> Part | Bad:
-    """Read a mapping into a struct; fields in `ignore` are somebody else's."""
-    written = _written(struct, tree)
+def read_struct(
+    struct: type[DefinitionPart], tree: Tree, reading: Reading, ignore: frozenset[str] = frozenset()
+) -> DefinitionPart | Bad:
+    """Read a mapping into a struct; fields in `ignore` are read elsewhere."""
+    written = _fields_in(struct, tree)
     if written is None:
-        return reading.bad("bad_type", tree, f"{_article(struct)} is a mapping, not {shown(tree)}.")
+        return reading.bad("bad_type", tree, f"{_article(struct)} is a mapping, not {display(tree)}.")
     fields, has_extra = _fields_of(struct)
     reading.steps += len(written) + 1
     values: dict[str, object] = {}
@@ -98,23 +102,27 @@ def read_struct(struct: type[Part], tree: Tree, reading: Reading, ignore: frozen
     return part
 
 
-def _written(struct: type[Part], tree: Tree) -> dict[str, Tree] | None:
-    """Return the fields as they were written, with shorthands and other names resolved; None if it is no mapping."""
-    if struct is Retry and tree.value == "forever":
+def _fields_in(struct: type[DefinitionPart], tree: Tree) -> dict[str, Tree] | None:
+    """Return the fields of a mapping, with shorthands and other names resolved; None if it is not a mapping."""
+    if struct is RetryDefinition and tree.value == "forever":
         return {"max_attempts": tree}
+    if struct is HookSecret and isinstance(tree.value, str):
+        return {"name": tree}
     if not isinstance(tree.value, dict):
         return None
     written = tree.value
+    if struct is HookVerification and (secret := tree.get("secret")) is not None and not isinstance(secret.value, list):
+        written = {**written, "secret": secret.with_value([secret])}  # one secret need not be a list
     for alias, name in struct.aliases.items():
         if alias in written and name not in written:
             written = {name if key == alias else key: child for key, child in written.items()}
     return written
 
 
-_FIELDS: dict[type[Part], tuple[dict[str, Field], bool]] = {}
+_FIELDS: dict[type[DefinitionPart], tuple[dict[str, Field], bool]] = {}
 
 
-def _fields_of(struct: type[Part]) -> tuple[dict[str, Field], bool]:
+def _fields_of(struct: type[DefinitionPart]) -> tuple[dict[str, Field], bool]:
     """Return the fields by the names they have in a document, and whether `x-` fields are kept."""
     known = _FIELDS.get(struct)
     if known is None:
@@ -148,15 +156,15 @@ def _reader(type_: inspect.Type) -> Read:
             return _choice_reader(type_)
         case inspect.VarTupleType():
             return _list_reader(type_)
-        case inspect.StructType() if issubclass(type_.cls, Part):
+        case inspect.StructType() if issubclass(type_.cls, DefinitionPart):
             return _struct_reader(type_.cls)
         case inspect.UnionType():
             return _union_reader(type_)
         case _:
-            raise TypeError(f"the model has no way to read {type_}")
+            raise TypeError(f"the model has a field of a type that cannot be read: {type_}")
 
 
-def _struct_reader(struct: type[Part]) -> Read:
+def _struct_reader(struct: type[DefinitionPart]) -> Read:
     return lambda tree, _name, reading: read_struct(struct, tree, reading)
 
 
@@ -168,13 +176,13 @@ def _text_reader(type_: inspect.StrType) -> Read:
     def read(tree: Tree, name: str, reading: Reading) -> object:
         text = tree.value
         if not isinstance(text, str):
-            return reading.bad("bad_type", tree, f"`{name}` is text, not {shown(tree)}.")
+            return reading.bad("bad_type", tree, f"`{name}` is text, not {display(tree)}.")
         if longest is not None and len(text) > longest:
             return reading.bad("too_long", tree, f"`{name}` has at most {longest} characters, not {len(text)}.")
         if len(text) < shortest:
             return reading.bad("bad_value", tree, f"`{name}` may not be empty.")
         if pattern is not None and not pattern.fullmatch(text):
-            return reading.bad("bad_name", tree, f"`{name}` cannot be {shown(tree)}: {NAMING[pattern.pattern]}.")
+            return reading.bad("bad_name", tree, f"`{name}` cannot be {display(tree)}: {NAMING[pattern.pattern]}.")
         return text
 
     return read
@@ -186,9 +194,9 @@ def _number_reader(type_: inspect.IntType | inspect.FloatType, what: str, make: 
     def read(tree: Tree, name: str, reading: Reading) -> object:
         value = tree.value
         if isinstance(value, bool) or not isinstance(value, int if make is int else int | float):
-            return reading.bad("bad_type", tree, f"`{name}` is {what}, not {shown(tree)}.")
+            return reading.bad("bad_type", tree, f"`{name}` is {what}, not {display(tree)}.")
         if (least is not None and value < least) or (most is not None and value > most):
-            return reading.bad("bad_value", tree, f"`{name}` is {what} from {least} to {most}, not {shown(tree)}.")
+            return reading.bad("bad_value", tree, f"`{name}` is {what} from {least} to {most}, not {display(tree)}.")
         return make(value)
 
     return read
@@ -196,13 +204,13 @@ def _number_reader(type_: inspect.IntType | inspect.FloatType, what: str, make: 
 
 def _read_number(tree: Tree, name: str, reading: Reading) -> object:
     if isinstance(tree.value, bool) or not isinstance(tree.value, int | float):
-        return reading.bad("bad_type", tree, f"`{name}` is a number, not {shown(tree)}.")
+        return reading.bad("bad_type", tree, f"`{name}` is a number, not {display(tree)}.")
     return tree.value
 
 
 def _read_bool(tree: Tree, name: str, reading: Reading) -> object:
     if not isinstance(tree.value, bool):
-        return reading.bad("bad_type", tree, f"`{name}` is true or false, not {shown(tree)}.")
+        return reading.bad("bad_type", tree, f"`{name}` is true or false, not {display(tree)}.")
     return tree.value
 
 
@@ -215,7 +223,7 @@ def _choice_reader(type_: inspect.LiteralType) -> Read:
             return tree.value
         wrong = tree.value if isinstance(tree.value, str) else ""
         reading.problems.unknown(
-            "bad_value", tree.place, f"`{name}` is one of {listed}, not {shown(tree)}", wrong, choices
+            "bad_value", tree.place, f"`{name}` is one of {listed}, not {display(tree)}", wrong, choices
         )
         return BAD
 
@@ -224,11 +232,13 @@ def _choice_reader(type_: inspect.LiteralType) -> Read:
 
 def _list_reader(type_: inspect.VarTupleType) -> Read:
     read_item = _reader(type_.item_type)
-    shortest = type_.min_length or 0
+    shortest, longest = type_.min_length or 0, type_.max_length
 
     def read(tree: Tree, name: str, reading: Reading) -> object:
         if not isinstance(tree.value, list):
-            return reading.bad("bad_type", tree, f"`{name}` is a list, not {shown(tree)}.")
+            return reading.bad("bad_type", tree, f"`{name}` is a list, not {display(tree)}.")
+        if longest is not None and len(tree.value) > longest:
+            return reading.bad("too_long", tree, f"`{name}` has at most {longest} items, not {len(tree.value)}.")
         if len(tree.value) < shortest:
             return reading.bad("bad_value", tree, f"`{name}` may not be empty.")
         items = [read_item(child, name, reading) for child in tree.value]
@@ -238,7 +248,7 @@ def _list_reader(type_: inspect.VarTupleType) -> Read:
 
 
 def _union_reader(type_: inspect.UnionType) -> Read:
-    """Read one of several types: each of ours can be told apart by the shape of what is written."""
+    """Read one of several types: the shape of the value tells which."""
     types = [member for member in type_.types if not isinstance(member, inspect.NoneType)]
     optional = len(types) < len(type_.types)
     readers = [_reader(member) for member in types]
@@ -262,11 +272,11 @@ def _union_reader(type_: inspect.UnionType) -> Read:
 def _read_duration(tree: Tree, name: str, reading: Reading) -> object:
     if not isinstance(tree.value, str):
         hint = "" if isinstance(tree.value, list | dict) else ": a number needs its unit"
-        return reading.bad("bad_duration", tree, f"`{name}` is a duration such as `30s`, not {shown(tree)}{hint}.")
+        return reading.bad("bad_duration", tree, f"`{name}` is a duration such as `30s`, not {display(tree)}{hint}.")
     try:
         return parse_duration(tree.value)
     except ValueError as error:
-        return reading.bad("bad_duration", tree, f"`{name}` cannot be {shown(tree)}: {error}.")
+        return reading.bad("bad_duration", tree, f"`{name}` cannot be {display(tree)}: {error}.")
 
 
 def _read_span(tree: Tree, name: str, reading: Reading) -> object:
@@ -278,7 +288,7 @@ def _read_span(tree: Tree, name: str, reading: Reading) -> object:
 def _read_expression(tree: Tree, name: str, reading: Reading) -> object:
     text = _scalar_text(tree)
     if text is None:
-        return reading.bad("bad_type", tree, f"`{name}` is an expression, not {shown(tree)}.")
+        return reading.bad("bad_type", tree, f"`{name}` is an expression, not {display(tree)}.")
     if text.strip().startswith("${"):
         return reading.bad("bare_expression", tree, f"`{name}` is a bare expression: write it without `${{ }}`.")
     return text
@@ -286,11 +296,11 @@ def _read_expression(tree: Tree, name: str, reading: Reading) -> object:
 
 def _read_template(tree: Tree, name: str, reading: Reading) -> object:
     text = _scalar_text(tree)
-    return text if text is not None else reading.bad("bad_type", tree, f"`{name}` is text, not {shown(tree)}.")
+    return text if text is not None else reading.bad("bad_type", tree, f"`{name}` is text, not {display(tree)}.")
 
 
 def _scalar_text(tree: Tree) -> str | None:
-    """Return text as it is, and what YAML took for a number or a truth value as it was meant."""
+    """Return text as it is, and a number or boolean of YAML as the text that was meant."""
     value = tree.value
     if isinstance(value, str):
         return value
@@ -301,21 +311,46 @@ def _scalar_text(tree: Tree) -> str | None:
 
 def _read_schema(tree: Tree, name: str, reading: Reading) -> object:
     if not isinstance(tree.value, dict | bool):
-        return reading.bad("bad_schema", tree, f"`{name}` is a JSON Schema (a mapping), not {shown(tree)}.")
+        return reading.bad("bad_schema", tree, f"`{name}` is a JSON Schema (a mapping), not {display(tree)}.")
     return tree.plain()
 
 
-def _read_value(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - any value is welcome
+def _read_value(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - any value is valid
     return tree.plain()
 
 
 def _read_data(tree: Tree, name: str, reading: Reading) -> object:
     if not isinstance(tree.value, dict):
-        return reading.bad("bad_type", tree, f"`{name}` is a mapping, not {shown(tree)}.")
+        return reading.bad("bad_type", tree, f"`{name}` is a mapping, not {display(tree)}.")
     return tree.plain()
 
 
-def _read_graph(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - a graph says what it lacks
+def _read_instant(tree: Tree, name: str, reading: Reading) -> object:
+    if isinstance(tree.value, str) and is_instant(tree.value):
+        return tree.value
+    message = f"`{name}` is a date or a time such as `2027-01-31T08:00`, not {display(tree)}."
+    return reading.bad("bad_instant", tree, message)
+
+
+def _read_trigger(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - a trigger names itself
+    """Read a trigger as its type says."""
+    if not isinstance(tree.value, dict):
+        return reading.bad("bad_type", tree, f"A trigger is a mapping, not {display(tree)}.")
+    written = tree.get("type")
+    if written is None:
+        listed = ", ".join(f"`{one}`" for one in TRIGGER_TYPES)
+        return reading.bad("missing_field", tree, f"A trigger needs the field `type`: one of {listed}.")
+    kind = written.value
+    struct = TRIGGER_TYPES.get(kind) if isinstance(kind, str) else None
+    if struct is None:
+        what = f"There is no trigger of the type {display(written)}"
+        word = kind if isinstance(kind, str) else ""
+        reading.problems.unknown("unknown_trigger_type", written.place, what, word, TRIGGER_TYPES)
+        return BAD
+    return read_struct(struct, tree, reading)
+
+
+def _read_graph(tree: Tree, name: str, reading: Reading) -> object:  # noqa: ARG001 - a graph reports its own problems
     return reading.read_graph(tree, reading)
 
 
@@ -330,10 +365,12 @@ _KINDS: dict[str | None, Read] = {
     "schema": _read_schema,
     "data": _read_data,
     "graph": _read_graph,
+    "trigger": _read_trigger,
+    "instant": _read_instant,
 }
 
 
-def _article(struct: type[Part]) -> str:
-    """Return how a sentence begins that speaks of such a part."""
+def _article(struct: type[DefinitionPart]) -> str:
+    """Return the beginning of a sentence about such a part."""
     words = struct.noun or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", struct.__name__).lower()
     return f"{'An' if words[0] in 'aeio' else 'A'} {words}"

@@ -1,7 +1,7 @@
 """From a tree to nodes and edges: node types, the `next` shorthand, ports, starts.
 
-A graph is written as `{nodes, edges, start}`, and a body may also be just the list of its nodes. Whatever way the
-edges were written, they come out as edges with their port named, and `start` always names the nodes that begin.
+A graph is written as `{nodes, edges, start}`, and a body may also be just the list of its nodes. However the edges were
+written, they come out as edges with a named port, and `start` always names the first nodes.
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.definitions.kinds import Extra, Id, ShortText
-from layover.core.definitions.model import Definition, Edge, Graph, Heading, Node, Part
-from layover.core.definitions.node_types import TYPES, Call, default_port, ports
-from layover.core.definitions.problems import shown
+from layover.core.definitions.model import Definition, DefinitionPart, Edge, GraphDefinition, Heading, Node
+from layover.core.definitions.node_types import TYPES, CallNode, default_port, ports
+from layover.core.definitions.problems import display
 from layover.core.definitions.read import Bad, Reading, read_struct
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from layover.core.definitions.limits import Limits
+    from layover.core.definitions.limits import DefinitionLimits
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.tree import Tree
 
@@ -28,9 +28,9 @@ _NODE_KEYS = frozenset({"next"})
 
 
 class DefinitionReader:
-    """Reads one definition; afterwards `reading` tells where each part of it stands."""
+    """Reads one definition; afterwards `reading` knows the position of each part."""
 
-    def __init__(self, problems: Problems, limits: Limits) -> None:
+    def __init__(self, problems: Problems, limits: DefinitionLimits) -> None:
         self.reading = Reading(problems, self.read_graph)
         self._problems = problems
         self._limits = limits
@@ -38,9 +38,9 @@ class DefinitionReader:
         self._edges = 0
 
     def read(self, tree: Tree) -> Definition | None:
-        """Return the definition, or None if too much of it is missing; problems say what."""
+        """Return the definition, or None if too much of it is missing; the problems say what."""
         if not isinstance(tree.value, dict):
-            self.reading.bad("bad_type", tree, f"A definition is a mapping, not {shown(tree)}.")
+            self.reading.bad("bad_type", tree, f"A definition is a mapping, not {display(tree)}.")
             return None
         graph = self._read_graph(tree, {})
         heading = read_struct(Heading, tree, self.reading, ignore=_GRAPH_KEYS)
@@ -52,7 +52,7 @@ class DefinitionReader:
         self.reading.note(definition, tree)
         return definition
 
-    def read_graph(self, tree: Tree, reading: Reading) -> Graph | Bad:
+    def read_graph(self, tree: Tree, reading: Reading) -> GraphDefinition | Bad:
         """Read a body: a graph, or just the list of its nodes."""
         if isinstance(tree.value, list):
             tree = tree.with_value({"nodes": tree})
@@ -65,7 +65,7 @@ class DefinitionReader:
                 reading.problems.unknown("unknown_field", child.key_place, what, key, _GRAPH_KEYS)
         return self._read_graph(tree, extra)
 
-    def _read_graph(self, tree: Tree, extra: dict[str, object]) -> Graph | Bad:
+    def _read_graph(self, tree: Tree, extra: dict[str, object]) -> GraphDefinition | Bad:
         reading = self.reading
         written = tree.get("nodes")
         if written is None or not isinstance(written.value, list):
@@ -77,14 +77,16 @@ class DefinitionReader:
             return reading.bad("too_large", written, f"A definition has at most {self._limits.nodes} nodes.")
         nodes = [node for node in map(self._read_node, written.value) if node is not None]
         edges = list(self._edges_of(tree, written.value, {node.id: node for node in nodes}))
-        graph = Graph(nodes=tuple(nodes), edges=tuple(edges), start=self._starts(tree, nodes, edges), extra=extra)
+        graph = GraphDefinition(
+            nodes=tuple(nodes), edges=tuple(edges), start=self._starts(tree, nodes, edges), extra=extra
+        )
         reading.note(graph, tree)
         return graph
 
     def _read_node(self, tree: Tree) -> Node | None:
         written = tree.get("type")
         kind = written.value if written is not None else None
-        struct = TYPES.get(kind, Call) if isinstance(kind, str) else Call
+        struct = TYPES.get(kind, CallNode) if isinstance(kind, str) else CallNode
         node = read_struct(struct, tree, self.reading, ignore=_NODE_KEYS)
         if isinstance(node, Node):
             return node
@@ -102,7 +104,7 @@ class DefinitionReader:
                 for child in listed.value:
                     yield from self._listed_edge(child, nodes)
             else:
-                self.reading.bad("bad_type", listed, f"`edges` is a list, not {shown(listed)}.")
+                self.reading.bad("bad_type", listed, f"`edges` is a list, not {display(listed)}.")
         for child in written_nodes:
             following, source = child.get("next"), child.get("id")
             if following is not None and source is not None and isinstance(source.value, str):
@@ -128,10 +130,10 @@ class DefinitionReader:
             if isinstance(target.value, str):
                 yield self._edge(target, source, target.value, port)
             else:
-                self.reading.bad("bad_type", target, f"`next` names a node, not {shown(target)}.")
+                self.reading.bad("bad_type", target, f"`next` names a node, not {display(target)}.")
 
     def _default_port(self, tree: Tree, node: Node | None) -> str:
-        """Return the port that an edge leaves by if it names none; any will do once that has been complained about."""
+        """Return the port of an edge that names none; after a reported problem, any port will do."""
         if node is None:
             return "done"
         port = default_port(node.type)
@@ -164,16 +166,16 @@ class DefinitionReader:
         ids = [child.value for child in (written.value if isinstance(written.value, list) else [written])]
         names = tuple(name for name in ids if isinstance(name, str))
         if len(names) < len(ids) or not names:
-            self.reading.bad("bad_type", written, "`start` names the nodes that begin, such as `[first, second]`.")
+            self.reading.bad("bad_type", written, "`start` is a list of node ids, such as `[first, second]`.")
         return names
 
 
 class Unreadable(Node, frozen=True, kw_only=True):
-    """Stands in the graph for a node that has problems, so that the rest can still be checked around it."""
+    """Stands in for a node with problems, so that the rest of the graph can still be checked."""
 
 
-class _WrittenEdge(Part, frozen=True, kw_only=True):
-    """An edge as it may be written: without its port."""
+class _WrittenEdge(DefinitionPart, frozen=True, kw_only=True):
+    """An edge as its author may write it: without a port."""
 
     noun = "edge"
 

@@ -1,10 +1,10 @@
 """Reads a definition's text, whatever it is written in, into a tree of placed values.
 
-What must hold: the size is bounded before anything else is looked at, and every outcome is a tree or a problem. Which
+Invariants: the size is bounded before anything else is read, and every outcome is a tree or a problem. Which
 of the two syntaxes a text is in is decided from its beginning alone: brackets followed by a double quote, a closing
-bracket or nothing are JSON, comments with slashes are what JSON's readers complain about, all else is YAML. Trying one
-after the other would accept too much, for YAML takes the value of `{"retries": 3 // at most}` for the text `3 // at
-most`, and would blame what is wrong with JSON on YAML.
+bracket or nothing are JSON, comments with slashes are reported by the JSON reader, everything else is YAML. Trying one
+after the other would accept too much, because YAML takes the value of `{"retries": 3 // at most}` for the text `3 // at
+most`, and would report faults of JSON as faults of YAML.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from layover.core.definitions.line_numbers import line_and_column
 from layover.core.definitions.tree import SourcePosition, Tree
 
 if TYPE_CHECKING:
-    from layover.core.definitions.limits import Limits
+    from layover.core.definitions.limits import DefinitionLimits
     from layover.core.definitions.problems import Problems
 
 Syntax = Literal["yaml", "json", "auto"]
@@ -33,7 +33,9 @@ _OTHER_ENCODINGS: Final = (
 )
 
 
-def read_text(source: str | bytes, problems: Problems, limits: Limits, *, syntax: Syntax = "auto") -> Tree | None:
+def read_text(
+    source: str | bytes, problems: Problems, limits: DefinitionLimits, *, syntax: Syntax = "auto"
+) -> Tree | None:
     """Return the value that a text spells, or None if it cannot be read; the problems say why."""
     if _is_too_large(source, limits.bytes):
         message = f"The text is larger than {limits.bytes} bytes."

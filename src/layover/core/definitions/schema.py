@@ -1,7 +1,7 @@
 """The JSON Schema of the format, for editors, made from the same declarations that the reader follows.
 
-It describes what people write: the shorthands (`next`, a body as a list, `retry: forever`) as well as the canonical
-form. What only a whole graph can show (ports, cycles, names in expressions) is left to `check`.
+It describes what authors write: the shorthands (`next`, a body as a list, `retry: forever`) as well as the canonical
+form. Rules about a whole graph (ports, cycles, names in expressions) are left to `check`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from msgspec import inspect
 
 from layover.core.definitions.durations import DURATION_PATTERN
 from layover.core.definitions.kinds import ID_PATTERN, fields_of, kind_of
-from layover.core.definitions.model import Edge, Heading, Node, Part, Retry
-from layover.core.definitions.node_types import TYPES, Call
+from layover.core.definitions.model import DefinitionPart, Edge, Heading, Node, RetryDefinition, TriggerDefinition
+from layover.core.definitions.node_types import TYPES, CallNode
+from layover.core.definitions.trigger_types import TRIGGER_TYPES, HookSecret, HookVerification
 
 if TYPE_CHECKING:
     from layover.core.definitions.tree import Json
@@ -44,6 +45,8 @@ _KINDS: dict[str | None, dict[str, Json]] = {
     "schema": {"type": ["object", "boolean"]},
     "data": {"type": "object"},
     "graph": {"$ref": "#/$defs/body"},
+    "trigger": {"$ref": "#/$defs/trigger"},
+    "instant": {"type": "string", "maxLength": 64},
 }
 
 
@@ -56,6 +59,7 @@ def format_schema() -> dict[str, Json]:
     defs["body"] = {"oneOf": [_GRAPH["nodes"], _closed(_GRAPH, required=["nodes"])]}
     defs["node"] = _node_schema(writer)
     edge = writer.struct(Edge)
+    defs["trigger"] = _trigger_schema(writer)
     defs["edge"] = _closed(_properties(edge), required=["source", "target"])
     return {
         "$schema": DIALECT,
@@ -66,10 +70,10 @@ def format_schema() -> dict[str, Json]:
 
 
 def _node_schema(writer: _SchemaWriter) -> dict[str, Json]:
-    """Choose by `type`; what is not built in is the name of a function."""
+    """Choose by `type`; a type that is not built in is the name of a function."""
     following: dict[str, Json] = {"oneOf": [*_options(_IDS), {"type": "object", "additionalProperties": _IDS}]}
     cases: list[Json] = []
-    structs: dict[str, type[Part]] = {**TYPES, "function": Call}
+    structs: dict[str, type[DefinitionPart]] = {**TYPES, "function": CallNode}
     for name, struct in structs.items():
         shape = writer.struct(struct)
         writer.defs[f"{name}_node"] = _closed(
@@ -80,19 +84,29 @@ def _node_schema(writer: _SchemaWriter) -> dict[str, Json]:
     return {"type": "object", "required": ["id", "type"], "allOf": cases}
 
 
+def _trigger_schema(writer: _SchemaWriter) -> dict[str, Json]:
+    """Choose by `type`."""
+    cases: list[Json] = []
+    for name, struct in TRIGGER_TYPES.items():
+        writer.defs[f"{name}_trigger"] = writer.struct(struct)
+        cases.append({"if": {"properties": {"type": {"const": name}}}, "then": {"$ref": f"#/$defs/{name}_trigger"}})
+    types: Json = {"type": {"enum": [*TRIGGER_TYPES]}}
+    return {"type": "object", "required": ["name", "type"], "properties": types, "allOf": cases}
+
+
 class _SchemaWriter:
-    """Writes the schema of each type; structs that are not nodes become definitions of their own."""
+    """Writes the schema of each type; structs other than nodes become definitions of their own."""
 
     def __init__(self) -> None:
         self.defs: dict[str, Json] = {}
 
-    def struct(self, struct: type[Part]) -> dict[str, Json]:
+    def struct(self, struct: type[DefinitionPart]) -> dict[str, Json]:
         """Return the schema of a struct."""
         fields = [field for field in fields_of(struct) if kind_of(field.type) != "extra"]
         properties: dict[str, Json] = {field.encode_name: self._field(field) for field in fields}
         properties |= {alias: properties[name] for alias, name in struct.aliases.items()}
         required = [field.encode_name for field in fields if field.required]
-        if issubclass(struct, Node) and "type" not in required:
+        if issubclass(struct, Node | TriggerDefinition) and "type" not in required:
             required.insert(1, "type")
         return _closed(properties, required=required, title=_summary(struct))
 
@@ -128,27 +142,39 @@ class _SchemaWriter:
                 return {"type": "null"}
             case inspect.VarTupleType():
                 return _without_none(type="array", items=self.of(type_.item_type), minItems=type_.min_length)
-            case inspect.StructType() if issubclass(type_.cls, Part):
+            case inspect.StructType() if issubclass(type_.cls, DefinitionPart):
                 return self._reference(type_.cls)
             case inspect.UnionType():
                 return {"anyOf": self._members(type_)}
             case _:
-                raise TypeError(f"the format has no way to describe {type_}")
+                raise TypeError(f"the format has a field of a type without a schema: {type_}")
 
     def _members(self, type_: inspect.UnionType) -> list[Json]:
-        """Describe the members of a union; a template is text where a number beside it has a meaning of its own."""
+        """Return the schemas of a union's members; a template is text where a number beside it has its own meaning."""
         counted = any(isinstance(member, inspect.IntType) for member in type_.types)
         return [
             {"type": "string"} if counted and kind_of(member) == "template" else self.of(member)
             for member in type_.types
         ]
 
-    def _reference(self, struct: type[Part]) -> dict[str, Json]:
-        name = struct.__name__.lower()
+    def _reference(self, struct: type[DefinitionPart]) -> dict[str, Json]:
+        name = struct.noun.replace(" ", "") or struct.__name__.lower()
         if name not in self.defs:
             schema = self.struct(struct)
-            self.defs[name] = {"oneOf": [{"const": "forever"}, schema]} if struct is Retry else schema
+            self.defs[name] = _with_shorthand(struct, schema)
         return {"$ref": f"#/$defs/{name}"}
+
+
+def _with_shorthand(struct: type[DefinitionPart], schema: dict[str, Json]) -> dict[str, Json]:
+    if struct is RetryDefinition:
+        return {"oneOf": [{"const": "forever"}, schema]}
+    if struct is HookSecret:
+        return {"oneOf": [{"type": "string"}, schema]}
+    if struct is HookVerification:
+        properties = _properties(schema)
+        listed = properties["secret"]
+        properties["secret"] = {"oneOf": [listed["items"] if isinstance(listed, dict) else {}, listed]}
+    return schema
 
 
 def _closed(
@@ -183,5 +209,5 @@ def _without_none(**keywords: Json) -> dict[str, Json]:
     return {key: value for key, value in keywords.items() if value is not None}
 
 
-def _summary(struct: type[Part]) -> str:
+def _summary(struct: type[DefinitionPart]) -> str:
     return (python_inspect.getdoc(struct) or "").split("\n", maxsplit=1)[0]

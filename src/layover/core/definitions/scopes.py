@@ -1,4 +1,4 @@
-"""Which names an expression can use at a place, and what is known of their types.
+"""The names that an expression can use at a position, and their known types.
 
 A node sees the nodes that come before it, in its own graph and in the enclosing ones; the loop or parallel around it
 adds `item` and `index`. Scopes are lazy: to make one costs the same whatever the size of the graph.
@@ -27,19 +27,19 @@ from layover.core.expressions import (
     STRING,
     ListOf,
     MapOf,
-    Record,
+    RecordType,
     Type,
     type_of_schema,
 )
 
 if TYPE_CHECKING:
-    from layover.core.definitions.model import Definition, Graph, Node
+    from layover.core.definitions.model import Definition, GraphDefinition, Node
     from layover.core.definitions.topology import Topology
 
 ROOTS = ("input", "nodes", "errors", "vars", "execution", "trigger", "callback", "secrets", "signal")
 BEFORE_START = ("input", "trigger")
 
-_ERROR = Record(
+_ERROR = RecordType(
     {
         "code": STRING,
         "type": STRING,
@@ -52,7 +52,7 @@ _ERROR = Record(
     },
     open=False,
 )
-_EXECUTION = Record(
+_EXECUTION = RecordType(
     {
         "id": STRING,
         "workflow": STRING,
@@ -68,17 +68,17 @@ _EXECUTION = Record(
     },
     open=False,
 )
-_SIGNAL_OUTPUT = Record({"id": STRING, "name": STRING, "key": STRING, "data": DYN, "at": DYN}, open=False)
-CALLBACK = Record({"url": STRING, "token": STRING}, open=False)
-SIGNAL = Record({"name": STRING, "key": STRING, "data": DYN}, open=False)
+_SIGNAL_OUTPUT = RecordType({"id": STRING, "name": STRING, "key": STRING, "data": DYN, "at": DYN}, open=False)
+CALLBACK = RecordType({"url": STRING, "token": STRING}, open=False)
+SIGNAL = RecordType({"name": STRING, "key": STRING, "data": DYN}, open=False)
 SECRETS = MapOf(STRING)
 
 
 class Visible(Mapping[str, Type]):
-    """The nodes that one place can look back on, each with a type; enclosing graphs are looked at last."""
+    """The nodes that one position can refer to, each with a type; enclosing graphs come last."""
 
     def __init__(
-        self, graph: Graph, shape: Topology, seen: int, type_of: Callable[[Node], Type], outer: Visible | None
+        self, graph: GraphDefinition, shape: Topology, seen: int, type_of: Callable[[Node], Type], outer: Visible | None
     ):
         self._graph = graph
         self._shape = shape
@@ -105,15 +105,15 @@ class Visible(Mapping[str, Type]):
         return sum(1 for _ in self)
 
 
-class Scope:
-    """The names of one graph: what its enclosing scopes give, and its own nodes as far as they have come."""
+class VisibleNames:
+    """The names of one graph: those of its enclosing scopes, and its own nodes as far as they come before."""
 
     def __init__(
         self,
-        graph: Graph,
+        graph: GraphDefinition,
         shape: Topology,
         names: Mapping[str, Type],
-        outer: Scope | None,
+        outer: VisibleNames | None,
         seen: int = 0,
         outputs: dict[str, Type] | None = None,
     ) -> None:
@@ -122,32 +122,32 @@ class Scope:
         self._names = names
         self._outer = outer
         self._seen = seen
-        # A type takes as long to make as its node is large, and every expression may ask for it.
+        # A type takes as long to make as its node is large, and every expression may need it.
         self._outputs: dict[str, Type] = {} if outputs is None else outputs
 
-    def at(self, position: int) -> Scope:
+    def at(self, position: int) -> VisibleNames:
         """Return the scope of a node: it sees the nodes before it."""
         return self._seeing(self._shape.ancestors[position])
 
-    def at_end(self) -> Scope:
-        """Return the scope of what is done when the graph has been run: it sees all nodes."""
+    def at_end(self) -> VisibleNames:
+        """Return the scope at the end of the graph: it sees all nodes."""
         return self._seeing((1 << len(self._graph.nodes)) - 1)
 
-    def inside(self, graph: Graph, shape: Topology, names: Mapping[str, Type]) -> Scope:
+    def inside(self, graph: GraphDefinition, shape: Topology, names: Mapping[str, Type]) -> VisibleNames:
         """Return the scope of a nested graph, with the names that its container gives."""
-        return Scope(graph, shape, {**self._names, **names}, self)
+        return VisibleNames(graph, shape, {**self._names, **names}, self)
 
     def names(self, extra: Mapping[str, Type] | None = None) -> dict[str, Type]:
         """Return the root names with their types."""
-        nodes = Record(self._visible(errors=False), open=False, noun="node")
-        errors = Record(self._visible(errors=True), open=False, noun="node")
+        nodes = RecordType(self._visible(errors=False), open=False, noun="node")
+        errors = RecordType(self._visible(errors=True), open=False, noun="node")
         return {"nodes": nodes, "errors": errors, **self._names, **(extra or {})}
 
-    def _seeing(self, seen: int) -> Scope:
-        return Scope(self._graph, self._shape, self._names, self._outer, seen, self._outputs)
+    def _seeing(self, seen: int) -> VisibleNames:
+        return VisibleNames(self._graph, self._shape, self._names, self._outer, seen, self._outputs)
 
     def _visible(self, *, errors: bool) -> Visible:
-        outer = self._outer._visible(errors=errors) if self._outer is not None else None  # noqa: SLF001 - another of ours
+        outer = self._outer._visible(errors=errors) if self._outer is not None else None  # noqa: SLF001 - the same class
         return Visible(self._graph, self._shape, self._seen, _error_type if errors else self._output_type, outer)
 
     def _output_type(self, node: Node) -> Type:
@@ -161,29 +161,29 @@ def root_names(definition: Definition) -> dict[str, Type]:
     """Return the names that every expression of a definition can use."""
     return {
         "input": type_of_schema(definition.input),
-        "vars": Record(dict.fromkeys(definition.variables, DYN), open=True, noun="variable"),
+        "vars": RecordType(dict.fromkeys(definition.variables, DYN), open=True, noun="variable"),
         "execution": _EXECUTION,
         "trigger": DYN,
     }
 
 
 def output_type(node: Node) -> Type:
-    """Return what is known of the output of a node before it has run."""
+    """Return the known type of the output of a node before it has run."""
     match node:
         case Approval():
             data = type_of_schema(node.schema)
             fields = {"approved": BOOL, "by": DYN, "at": DYN, "comment": DYN, "data": data, "decisions": ListOf(DYN)}
-            return Record(fields, open=False)
+            return RecordType(fields, open=False)
         case Form():
             return type_of_schema(node.schema) if node.on_deadline in (None, "fail", "expired") else DYN
         case WaitSignal(signals=()):
             return _SIGNAL_OUTPUT
         case WaitSignal():
-            return Record({signal.alias: _SIGNAL_OUTPUT for signal in node.signals}, open=False, noun="signal")
+            return RecordType({signal.alias: _SIGNAL_OUTPUT for signal in node.signals}, open=False, noun="signal")
         case Http():
-            return Record({"status": INT, "headers": MapOf(STRING), "body": DYN}, open=False)
+            return RecordType({"status": INT, "headers": MapOf(STRING), "body": DYN}, open=False)
         case Parallel(body=None):
-            return Record({branch.id: DYN for branch in node.branches}, open=False, noun="branch")
+            return RecordType({branch.id: DYN for branch in node.branches}, open=False, noun="branch")
         case Loop() | Parallel():
             return ListOf(DYN)
         case Delay() | Set():
@@ -192,5 +192,5 @@ def output_type(node: Node) -> Type:
             return DYN
 
 
-def _error_type(node: Node) -> Type:  # noqa: ARG001 - every node fails in the same shape
+def _error_type(node: Node) -> Type:  # noqa: ARG001 - the errors of all nodes have the same shape
     return _ERROR

@@ -8,8 +8,8 @@ if TYPE_CHECKING:
     from layover.core.definitions.tree import SourcePosition
 
 
-class StopReading(Exception):  # noqa: N818 - it carries a problem to the reader's caller, it is none itself
-    """Ends a reading; the reader that began it reports the problem."""
+class StopReading(Exception):  # noqa: N818 - it carries a problem to the reader's caller
+    """Ends a reading; the reader reports the problem."""
 
     def __init__(self, code: str, place: SourcePosition, message: str) -> None:
         super().__init__(message)

@@ -1,4 +1,4 @@
-"""The shape of one graph: in which order its nodes can run, and what each can look back on.
+"""The shape of one graph: the order in which its nodes can run, and the ancestors of each.
 
 Everything is linear in nodes and edges, but for the ancestors: they are one bit per pair of nodes, held in whole
 numbers, so that "what came before" is one `or` per edge.
@@ -14,7 +14,7 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.core.definitions.model import Graph
+    from layover.core.definitions.model import GraphDefinition
 
 
 class Topology(msgspec.Struct, frozen=True):
@@ -60,7 +60,7 @@ class Topology(msgspec.Struct, frozen=True):
         return found
 
 
-def topology(graph: Graph) -> Topology:
+def topology(graph: GraphDefinition) -> Topology:
     """Return the shape of a graph; if ids repeat, the first one counts."""
     position: dict[str, int] = {}
     for index, node in enumerate(graph.nodes):

@@ -1,4 +1,4 @@
-"""A document as a tree of values that know where they stand in the text.
+"""A document as a tree of values that know their position in the text.
 
 Every later stage (dialects, sugar, reading, checking) takes and gives such trees, so that a problem found at the very
 end can still point at the line and column where its author wrote it. A rewritten value keeps the place of what it was
@@ -11,7 +11,7 @@ import math
 import re
 from typing import TYPE_CHECKING, TypeAlias
 
-from layover.core.definitions.limits import DEFAULT_LIMITS, Limits
+from layover.core.definitions.limits import DEFAULT_LIMITS, DefinitionLimits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ Value: TypeAlias = "bool | int | float | str | list[Tree] | dict[str, Tree] | No
 
 
 class SourcePosition:
-    """Where a value stands: its path through the document and, if it came from text, line and column from 1."""
+    """The position of a value: its path through the document and, if it came from text, line and column from 1."""
 
     __slots__ = ("column", "key", "line", "parent")
 
@@ -53,9 +53,9 @@ _SURROGATE = re.compile("[\ud800-\udfff]").search
 
 
 class Tree:
-    """One value of a document with its place.
+    """One value of a document with its position.
 
-    `key_place` is the place of the key in front of a mapping's value. `text_column` is the column of the first
+    `key_place` is the position of the key in front of a mapping's value. `text_column` is the column of the first
     character of a string that stands unbroken and unescaped on one line, so that an offset in it is a column too.
     """
 
@@ -78,11 +78,11 @@ class Tree:
         return self.value.get(key) if isinstance(self.value, dict) else None
 
     def with_value(self, value: Value) -> Tree:
-        """Return another value that stands at this place."""
+        """Return another value at the same position."""
         return Tree(value, self.place, self.key_place)
 
     def plain(self) -> Json:
-        """Return the value without places, as JSON knows it."""
+        """Return the value without positions, as plain JSON."""
         value = self.value
         if isinstance(value, dict):
             return {key: child.plain() for key, child in value.items()}
@@ -92,7 +92,7 @@ class Tree:
 
 
 class NotJson(Exception):  # noqa: N818 - says what the value is
-    """A Python value that no JSON document can hold, with the code of the problem that it is."""
+    """A Python value that JSON cannot hold, with the code of the problem."""
 
     def __init__(self, code: str, place: SourcePosition, message: str) -> None:
         super().__init__(message)
@@ -100,15 +100,15 @@ class NotJson(Exception):  # noqa: N818 - says what the value is
         self.place = place
 
 
-def plant(value: object, place: SourcePosition = ROOT, limits: Limits = DEFAULT_LIMITS) -> Tree:
-    """Make a tree of plain data that has no text; NotJson if JSON could not hold it or a bound is passed."""
+def tree_from_data(value: object, place: SourcePosition = ROOT, limits: DefinitionLimits = DEFAULT_LIMITS) -> Tree:
+    """Make a tree of plain data that has no text; NotJson if JSON cannot hold it or a bound is exceeded."""
     return _Planter(limits).plant(value, place, 0)
 
 
 class _Planter:
-    """Counts what it plants: data can share parts of itself, or hold itself, and is then larger than it looks."""
+    """Counts the values: data can share parts of itself, or contain itself, and is then larger than it looks."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: DefinitionLimits) -> None:
         self._limits = limits
         self._values = 0
 
@@ -137,7 +137,7 @@ class _Planter:
 
 
 def _scalar(value: object, place: SourcePosition) -> bool | int | float | str | None:
-    """Return a value as JSON has it: exactly of its type, so that whoever writes it meets no surprise."""
+    """Return a scalar of exactly the JSON type, so that writers need not handle subclasses."""
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""The sentences for YAML that cannot be read: what to write instead, then what the YAML parser said."""
+"""The sentences for YAML that cannot be read: what to write instead, then the message of the YAML parser."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _INDENTATION = "Check how far this line is indented: entries that belong togethe
 _BEHIND = "This cannot follow on the same line: put the whole text in quotes, or begin a new line."
 _TAB = "Indent with spaces: YAML does not allow tabs there."
 
-# Part of what libyaml or PyYAML says → what a person can do. The first that fits counts.
+# Part of a message of libyaml or PyYAML → advice. The first match counts.
 _SENTENCES: Final[Sequence[tuple[str, str]]] = (
     ("tab character", _TAB),
     ("cannot start any token", "Put this text in quotes: {mark} cannot stand at its beginning."),
     ("mapping values are not allowed", "Put text that holds a colon and a space in quotes, or check the indentation."),
     ("sequence entries are not allowed", "Begin the list on a line of its own."),
     ("while scanning a quoted scalar", "This quote is never closed."),
-    ("node content", "A value is missing here; put text that is meant as it stands in quotes."),
+    ("node content", "A value is missing here; put literal text in quotes."),
     ("unknown escape", r"In double quotes a backslash begins an escape: write `\\`, or use single quotes."),
     ("Unicode character escape", r"Write this character itself, or with `\U` and its eight hexadecimal digits."),
     ("hexdecimal number", "An escape with `\\x`, `\\u` or `\\U` has two, four or eight hexadecimal digits."),
@@ -32,7 +32,7 @@ _SENTENCES: Final[Sequence[tuple[str, str]]] = (
     ("while scanning an alias", "A name of letters and digits follows `*`; put other text in quotes."),
     (
         "while scanning a block scalar",
-        "After `|` or `>` stand only `-`, `+` or a digit; the text begins on the next line.",
+        "After `|` or `>` only `-`, `+` or a digit may follow; the text begins on the next line.",
     ),
     ("while scanning a directive", "No line begins with `%`: indent it, or put it in quotes."),
     ("<document start>", _INDENTATION),
@@ -43,7 +43,7 @@ _NOISE = re.compile(r"\s+")
 
 
 def sentence(text: str, said: str, line: int, column: int, opened: int | None) -> str:
-    """Return what to do about a fault at a line and column (from 1) of the text, given what the parser said."""
+    """Return the advice for a fault at a line and column (from 1) of the text, given the message of the parser."""
     row = _row(text, line)
     mark = row[column - 1 : column]
     known = next((advice for part, advice in _SENTENCES if part in said), "YAML cannot be read here.")
@@ -64,6 +64,6 @@ def _row(text: str, line: int) -> str:
 
 
 def _is_tab(row: str, column: int) -> bool:
-    """Tell whether the fault stands in or right behind an indentation that has a tab."""
+    """Return whether the fault is in or right behind an indentation that has a tab."""
     indentation = row[: len(row) - len(row.lstrip(" \t"))]
     return "\t" in indentation and column <= len(indentation) + 1

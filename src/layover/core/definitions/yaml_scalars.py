@@ -1,7 +1,7 @@
-"""What a scalar of YAML means by the core schema of YAML 1.2: null, booleans, numbers, and everything else is text.
+"""The meaning of a YAML scalar by the core schema of YAML 1.2: null, booleans, numbers, and everything else is text.
 
 YAML 1.1 made booleans of `on` and `no`, dates of `2026-01-01` and minutes of `1:30`; here they stay the text that they
-look like. The reader asks what a scalar means, the writer which text would be taken for something else.
+look like. The reader asks for the meaning of a scalar, the writer whether a text would be read as something else.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FRACTION = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+
 _NO_NUMBER = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)").fullmatch
 
 
-class RefusedNumber(ValueError):  # noqa: N818 - a verdict that the reader turns into a problem
+class RefusedNumber(ValueError):  # noqa: N818 - the reader turns it into a problem
     """A number that JSON cannot hold; `code` is the problem's."""
 
     def __init__(self, code: str, message: str) -> None:
@@ -35,7 +35,7 @@ class RefusedNumber(ValueError):  # noqa: N818 - a verdict that the reader turns
 
 
 def meaning(text: str, most_digits: int) -> bool | int | float | str | None:
-    """Return what a plain scalar stands for; refuse a number that JSON cannot hold."""
+    """Return the value of a plain scalar; refuse a number that JSON cannot hold."""
     if text and text[0] not in _FIRST:
         return text
     if text in WORDS:
@@ -45,7 +45,7 @@ def meaning(text: str, most_digits: int) -> bool | int | float | str | None:
 
 
 def reads_as_text(text: str) -> bool:
-    """Tell whether a plain scalar stands for itself."""
+    """Return whether a plain scalar is read as text."""
     if text in WORDS:
         return False
     return not (_WHOLE(text) or _BASED(text) or _FRACTION(text) or _NO_NUMBER(text))

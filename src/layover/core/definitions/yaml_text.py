@@ -1,14 +1,14 @@
 """Reads YAML into a tree whose every key and value knows its line and column.
 
-PyYAML's parser (libyaml where it was built with it) gives a stream of events; what they mean is decided here, by the
-core schema of YAML 1.2 and by what JSON can hold: keys are text, a key stands once, nothing is merged, no tag makes
+PyYAML's parser (libyaml where it was built with it) gives a stream of events; their meaning is decided here, by the
+core schema of YAML 1.2 and by what JSON can hold: keys are text, no key comes twice, nothing is merged, no tag makes
 anything but JSON values. The events, and not PyYAML's composer, because they come one at a time and without recursion:
 reading ends at the event that passes a bound, however much text follows.
 
-What must hold: an alias shares the value it names, and counts as if that value were written out again. So the bounds on
-values and depth hold for the expanded document, and whoever walks the tree later does bounded work. Characters on which
+Invariants: an alias shares the value it names, and counts as if that value were written out again. So the bounds on
+values and depth hold for the expanded document, and later walks over the tree do bounded work. Characters on which
 readers of YAML disagree are refused before parsing (see `_CHARACTERS`). Faults in the syntax and passed bounds end the
-reading; everything else is reported and read on, a refused number as 0 and the first of two equal keys kept.
+reading; everything else is reported and reading goes on, with 0 for a refused number and the first of two equal keys.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from layover.core.definitions.yaml_scalars import WORDS, RefusedNumber, meaning
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.core.definitions.limits import Limits
+    from layover.core.definitions.limits import DefinitionLimits
     from layover.core.definitions.problems import Problems
 
 _LOADER: type[yaml.CSafeLoader | yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-# What YAML does not allow; a byte order mark anywhere but at the start; and the three line breaks that are breaks in
-# YAML 1.1 and none in 1.2, which the parser would fold into blanks.
+# Characters that YAML does not allow; a byte order mark anywhere but at the start; and three line breaks that are
+# breaks in YAML 1.1 and none in 1.2, which the parser would fold into blanks.
 _CHARACTERS = re.compile("[^\t\n\r -~\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]").search
 _SURROGATE = re.compile("[\ud800-\udfff]").search
 # libyaml compares every %TAG line with all before it.
@@ -46,12 +46,12 @@ _SCALAR_TAGS = frozenset(_CORE + name for name in ("str", "int", "float", "bool"
 _MERGE = "YAML's merge key `<<` is not supported: write the entries out, or put `<<` in quotes if it is a name."
 _COMPLEX_KEY = "A name is expected here, not a list or a mapping; put text that begins with `{`, `[` or `?` in quotes."
 
-# These faults are noticed far behind the place where they begin.
+# These faults are noticed far behind the position where they begin.
 _TOLD_AT_THE_END: Final = ("while scanning a quoted scalar", "while scanning a simple key")
 _ALIAS_KEY = "An alias cannot stand as a key: write the name itself."
 
 
-def read_yaml(text: str, problems: Problems, limits: Limits) -> Tree | None:
+def read_yaml(text: str, problems: Problems, limits: DefinitionLimits) -> Tree | None:
     """Return the value that a YAML text spells, or None if it cannot be read; the problems say why."""
     reader = _Reader(problems, limits)
     try:
@@ -83,7 +83,7 @@ class _Open:
 
 
 class _Anchored:
-    """What an anchor names, and how much it adds where an alias repeats it; nothing while it is being read."""
+    """The value that an anchor names, and how much an alias adds; nothing while it is being read."""
 
     __slots__ = ("height", "tree", "values")
 
@@ -94,7 +94,7 @@ class _Anchored:
 
 
 class _Reader:
-    def __init__(self, problems: Problems, limits: Limits) -> None:
+    def __init__(self, problems: Problems, limits: DefinitionLimits) -> None:
         self._problems = problems
         self._limits = limits
         self._root: Tree | None = None
@@ -113,7 +113,7 @@ class _Reader:
         }
 
     def take(self, event: yaml.Event) -> None:
-        """Go one event further."""
+        """Process one event."""
         take = self._take.get(type(event))
         if take is not None:
             take(event)
@@ -175,7 +175,7 @@ class _Reader:
             return 0
 
     def _tagged(self, event: yaml.ScalarEvent, place: SourcePosition) -> bool | int | float | str | None:
-        """Return what a scalar means when its tag says which kind it is."""
+        """Return the value of a scalar whose tag says its type."""
         tag, text = str(event.tag), self._whole_text(event.value, place)
         if not self._check_tag(event, _SCALAR_TAGS, place) or tag in {"!", _CORE + "str"}:
             return text
@@ -184,7 +184,7 @@ class _Reader:
             return float(value)
         if tag != _CORE + _kind(value):
             name = tag.removeprefix(_CORE)
-            self._problems.add("bad_tag", place, f"{quoted(text)} is not what its tag `!!{name}` says.")
+            self._problems.add("bad_tag", place, f"{quoted(text)} does not match its tag `!!{name}`.")
         return value
 
     def _check_tag(self, event: yaml.NodeEvent, known: frozenset[str], place: SourcePosition) -> bool:
@@ -234,7 +234,7 @@ class _Reader:
             self._add(anchored.tree.value, place)
 
     def _next_place(self, event: yaml.Event) -> SourcePosition:
-        """Return the place of the value that an event begins; it cannot be where a key should stand."""
+        """Return the position of the value that an event begins; refuse it where a key is expected."""
         if not self._open:
             return _at(None, None, event)
         container = self._open[-1]
@@ -292,7 +292,7 @@ def _at(parent: SourcePosition | None, key: str | int | None, event: yaml.Event)
 
 
 def _text_column(event: yaml.ScalarEvent) -> int | None:
-    """Return where a text begins if it stands on one line as it is, quoted or not."""
+    """Return the column where a text begins if it is on one line and unescaped, quoted or not."""
     start, end = event.start_mark, event.end_mark
     if start is None or end is None or start.line != end.line or event.style in {"|", ">"}:
         return None
@@ -328,10 +328,10 @@ def _about(character: str) -> tuple[str, str]:
         name = {"\x85": r"\N", "\u2028": r"\L", "\u2029": r"\P"}[character]
         return (
             "bad_text",
-            f"U+{number:04X} is a line break to some: write `{name}` in double quotes, or break the line.",
+            f"Some readers take U+{number:04X} for a line break: write `{name}` in double quotes, or break the line.",
         )
     escape = rf"\x{number:02x}" if number < 256 else rf"\u{number:04x}"
-    return "syntax", f"The control character U+{number:04X} cannot stand in YAML: write `{escape}` in double quotes."
+    return "syntax", f"The control character U+{number:04X} is not allowed in YAML: write `{escape}` in double quotes."
 
 
 def _report_fault(text: str, error: Exception, place: SourcePosition, problems: Problems) -> None:

@@ -1,10 +1,10 @@
-"""Writes JSON data as YAML that people like to read, and that `read_yaml` reads back to an equal value.
+"""Writes JSON data as readable YAML that `read_yaml` reads back to an equal value.
 
-Mappings and lists stand in blocks, in the order given; small ones of scalars only on one line if it fits. Text of
-several lines is a literal block. Text stands without quotes only where no reader takes it for anything else, neither by
+Mappings and lists are written as blocks, in the order given; small ones of scalars only on one line if it fits. Text of
+several lines is a literal block. Text has no quotes only where no reader takes it for anything else, neither by
 YAML 1.2 nor by 1.1 (`on`, `1:30`, `2026-01-01`). There are never anchors, aliases or tags.
 
-What must hold: the column at which a block is written is the indentation that readers count from, for a literal block
+Invariants: the column at which a block is written is the indentation that readers count from, because a literal block
 may name its own indentation. The data is what `read_json` gives: bounded in depth, numbers finite, text whole.
 """
 
@@ -49,7 +49,7 @@ def write_yaml(value: Json) -> str:
 
 
 def _block(value: Json, indent: str) -> Iterator[str]:
-    """Write a value in lines; what goes before the first one is already written."""
+    """Write a value in lines; the text before the first one is already written."""
     if isinstance(value, dict) and value:
         return _mapping(value, indent)
     if isinstance(value, list) and value:
@@ -100,7 +100,7 @@ def _list(value: list[Json], indent: str) -> Iterator[str]:
 
 
 def _literal(text: str, indent: str) -> Iterator[str]:
-    """Write text of several lines as it is, one step deeper than the block that it stands in."""
+    """Write text of several lines as it is, one step deeper than the block around it."""
     body = text.rstrip("\n")
     breaks = len(text) - len(body)
     indentation = str(len(_STEP)) if text[0] in _BLANK else ""
@@ -114,7 +114,7 @@ def _is_literal(text: str) -> bool:
 
 
 def _on_a_line(value: Json, room: int) -> str | None:
-    """Return a value as it stands on one line, or None if it should not."""
+    """Return a value on one line, or None if it should not be."""
     if isinstance(value, dict):
         return _members_on_a_line(value, room)
     if isinstance(value, list):
@@ -158,7 +158,7 @@ def _scalar(value: Json, *, on_a_line: bool = False) -> str:
 
 def _fraction(value: float) -> str:
     if not isfinite(value):
-        raise ValueError("JSON has no number that is infinite or not a number")
+        raise ValueError("JSON has no infinity and no NaN")
     digits, exponent, power = repr(value).partition("e")
     return (digits if "." in digits else f"{digits}.0") + exponent + power  # YAML 1.1 wants the point
 

@@ -1,4 +1,4 @@
-"""What a node does when it is reached, by its type."""
+"""The first step of a node that has become ready, by its type."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from layover.core.definitions.node_types import (
     Set,
     Switch,
 )
+from layover.core.definitions.secret_use import HTTP_FIELDS
 from layover.core.engine import events as ev
 from layover.core.engine.approvals import settle_approval
 from layover.core.engine.containers import enter
@@ -33,7 +34,7 @@ from layover.core.engine.node_transitions import variable_scope
 from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.instants import LAST_MOMENT, parse_timestamp
-from layover.core.expressions.values import equal, shown
+from layover.core.expressions.values import display, equal
 from layover.core.signal_texts import fault_in
 
 if TYPE_CHECKING:
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
     from layover.core.plan import PlannedNode
 
 
-def begin(context: DecisionContext, name: str) -> None:
-    """Decide what a ready node does first; afterwards it is no longer ready."""
+def activate(context: DecisionContext, name: str) -> None:
+    """Decide the first step of a ready node; afterwards it is no longer ready."""
     planned = context.state.planned(name)
     try:
         match planned.role:
@@ -65,9 +66,9 @@ def begin(context: DecisionContext, name: str) -> None:
 
 
 def attempt(context: DecisionContext, name: str, planned: PlannedNode, cause: ev.Cause, *, lost: bool = True) -> None:
-    """Make another attempt of a node that calls something, or has something called and waits for it.
+    """Make another attempt of a node that calls something, or that calls something and waits for its callback.
 
-    One that is recovered counts as `lost`, unless its instance was stopped in order.
+    A recovered attempt counts as `lost`, unless its instance was stopped in order.
     """
     number = (context.state.node(name).attempt or context.state.counts.rows["old_attempts"]) + 1
     node_type = planned.node.type
@@ -83,7 +84,7 @@ def attempt(context: DecisionContext, name: str, planned: PlannedNode, cause: ev
 
 
 def start_queued(context: DecisionContext, name: str) -> None:
-    """Start a call that waits for a place, if there is one now."""
+    """Start a call that waits for a call slot, if one is free now."""
     node = context.state.node(name)
     if node.status == "queued" and context.state.facts.gate == "open":
         planned = context.state.planned(name)
@@ -92,7 +93,7 @@ def start_queued(context: DecisionContext, name: str) -> None:
 
 
 def start_attempt(context: DecisionContext, name: str, planned: PlannedNode, number: int) -> None:
-    """Start an attempt that has been scheduled: its input is what its templates give now."""
+    """Start an attempt that has been scheduled: its templates are rendered now and make its input."""
     try:
         if planned.role == "awaited":
             _wait(context, name, planned)
@@ -100,9 +101,9 @@ def start_attempt(context: DecisionContext, name: str, planned: PlannedNode, num
         given = _input(context, name, planned)
         timeout = _span(context, name, planned, "timeout")
         opened: ev.PausePointOpened | None = None
-        # Whoever is called once more, after its instance was lost, replies to the point that is open already.
+        # A call that is repeated after its instance was lost replies to the point that is open already.
         if planned.role == "callback" and not context.state.node(name).point:
-            opened = _opened(context, name, planned)
+            opened = _build_point_opened(context, name, planned)
     except ExpressionError as failure:
         fail(context, name, error_of(failure))
         return
@@ -110,7 +111,7 @@ def start_attempt(context: DecisionContext, name: str, planned: PlannedNode, num
     context.emit(ev.NodeStarted(node=name, attempt=number, input=given, timeout_at=until))
     if opened is not None:
         context.emit(opened)
-    if planned.role == "detached":  # that it will be started is all there is to it
+    if planned.role == "detached":  # nothing waits for the child: the node is done
         complete(context, name, {"execution_id": context.state.child_id(name, number)})
 
 
@@ -146,7 +147,7 @@ def _decide_inline(context: DecisionContext, name: str, planned: PlannedNode) ->
         case End():
             _end(context, name, planned, node)
         case _:
-            raise TypeError(f"nothing begins a node of type {node.type}")
+            raise TypeError(f"no rule activates a node of type {node.type}")
 
 
 def _chosen_port(context: DecisionContext, name: str, planned: PlannedNode, node: Switch) -> str:
@@ -172,7 +173,7 @@ def _merged(context: DecisionContext, name: str, planned: PlannedNode, node: Mer
         if planned.index in one.targets(row.port) and (not node.branches or one.id in node.branches)
     }
     if node.strategy == "all":
-        return bounded({id_: row.output for id_, row in arrived.items()}, "What it merged")
+        return bounded({id_: row.output for id_, row in arrived.items()}, "The merged output")
     by_time = sorted(arrived.values(), key=lambda row: row.closed_seq)
     if not by_time:
         return None
@@ -187,7 +188,7 @@ def _end(context: DecisionContext, name: str, planned: PlannedNode, node: End) -
 
 
 def finish(context: DecisionContext, output: object, outcome: str = "executed", reason: str = "") -> None:
-    """End the execution as planned; what still waits is cancelled."""
+    """End the execution as planned and cancel what still waits."""
     cancel_points(context, "")
     duration = context.now - context.state.facts.started_at
     context.emit(ev.ExecutionCompleted(output=output, outcome=outcome, reason=reason, duration_ms=duration))
@@ -198,10 +199,9 @@ def finish(context: DecisionContext, output: object, outcome: str = "executed", 
 
 def _input(context: DecisionContext, name: str, planned: PlannedNode) -> object:
     if planned.node.type == "http":
-        fields = ("url", "headers", "query", "body", "auth")
         return {
             "method": cast("Http", planned.node).method,
-            **{field: context.render(name, planned, field) for field in fields if field in planned.fillings},
+            **{field: context.render(name, planned, field) for field in HTTP_FIELDS if field in planned.renderers},
         }
     return context.render(name, planned, "input")
 
@@ -218,13 +218,13 @@ def _wait(context: DecisionContext, name: str, planned: PlannedNode) -> None:
         else:
             context.emit(ev.PausePointOpened(node=name, point=context.new_id(), kind="timer", deadline=until))
         return
-    opened = _opened(context, name, planned)
+    opened = _build_point_opened(context, name, planned)
     context.emit(opened)
-    settle_approval(context, opened.point)  # it may be that nobody who is left could approve it
+    settle_approval(context, opened.point)  # it is rejected at once if no approver could approve it
 
 
-def _opened(context: DecisionContext, name: str, planned: PlannedNode) -> ev.PausePointOpened:
-    """Return the point at which a node waits for somebody."""
+def _build_point_opened(context: DecisionContext, name: str, planned: PlannedNode) -> ev.PausePointOpened:
+    """Return the event that opens the pause point of a node."""
     node = planned.node
     field = "timeout" if isinstance(node, ChildWorkflow) else "deadline"
     length = _span(context, name, planned, field) if hasattr(node, field) else None
@@ -258,18 +258,18 @@ def _opened(context: DecisionContext, name: str, planned: PlannedNode) -> ev.Pau
 
 
 def _details(context: DecisionContext, name: str, planned: PlannedNode) -> dict[str, object]:
-    """Return what whoever is waited for is shown, with its templates filled."""
+    """Return the details that a pause point shows, with their templates rendered."""
     details: dict[str, object] = {}
-    for field in planned.fillings:
+    for field in planned.renderers:
         last = field.rpartition(".")[2]
         if last in ("title", "signal", "key"):
             details[field] = context.text(name, planned, field)
-            # A wait for what cannot come would be a wait for ever.
+            # A wait for a signal that cannot come would never end.
             what = {"signal": "name", "key": "key"}.get(last)
             if what is not None and (fault := fault_in(what, details[field])) is not None:
                 raise ExpressionError(f"`{field}`: {fault}", code="invalid_argument")
         elif field == "input" and planned.role == "callback":
-            continue  # it is the call's
+            continue  # part of the call, not of the question
         elif not field.startswith(("deadline", "timeout", "approvers", "escalate")):
             details[field] = context.render(name, planned, field)
     if isinstance(planned.node, ChildWorkflow):
@@ -281,7 +281,7 @@ def _details(context: DecisionContext, name: str, planned: PlannedNode) -> dict[
 
 
 def user_names(context: DecisionContext, name: str, planned: PlannedNode, field: str) -> list[str]:
-    """Return the users that an expression names."""
+    """Return the user names that an expression gives."""
     found = context.render(name, planned, field)
     if not isinstance(found, list) or not all(isinstance(user, str) and user for user in found):
         raise ExpressionError(f"`{field}` needs a list of user names.", code="invalid_argument")
@@ -289,13 +289,14 @@ def user_names(context: DecisionContext, name: str, planned: PlannedNode, field:
 
 
 def _rules(context: DecisionContext, name: str, planned: PlannedNode, node: AskingNode) -> ApprovalRules | None:
-    """Return who is asked and how they decide, with names and roles filled in."""
-    users = [context.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.users.")]
-    roles = [context.text(name, planned, field) for field in planned.fillings if field.startswith("approvers.roles.")]
-    if "approvers.expression" in planned.fillings:
+    """Return the rules of an approval, with user names and roles rendered."""
+    users = [context.text(name, planned, field) for field in planned.renderers if field.startswith("approvers.users.")]
+    roles = [context.text(name, planned, field) for field in planned.renderers if field.startswith("approvers.roles.")]
+    if "approvers.expression" in planned.renderers:
         users.extend(user_names(context, name, planned, "approvers.expression"))
     if node.approvers is not None and not any((*users, *roles)):
-        raise ExpressionError("`approvers` names nobody, so nobody could decide.", code="invalid_argument")
+        problem = "`approvers` gives neither a user nor a role: an approval needs at least one."
+        raise ExpressionError(problem, code="invalid_argument")
     asked = ApprovalRules(users=tuple(users), roles=tuple(roles), escalation_ahead=node.escalate is not None)
     if isinstance(node, Approval):
         return replace(
@@ -325,7 +326,7 @@ def _until(context: DecisionContext, name: str, planned: PlannedNode, node: Dela
     moment = context.render(name, planned, "until")
     if isinstance(moment, int) and not isinstance(moment, bool):
         if moment > LAST_MOMENT:
-            raise ExpressionError(f"`until`: {shown(moment)} ms lies after the year 9999.", code="invalid_argument")
+            raise ExpressionError(f"`until`: {display(moment)} ms lies after the year 9999.", code="invalid_argument")
         return moment
     if isinstance(moment, str):
         return parse_timestamp(moment).ns // 1_000_000
@@ -333,7 +334,7 @@ def _until(context: DecisionContext, name: str, planned: PlannedNode, node: Dela
 
 
 def _span(context: DecisionContext, name: str, planned: PlannedNode, field: str) -> int | None:
-    """Return a length of time that a node gives as such or by a template."""
+    """Return a duration that a node gives as text or by a template."""
     given: int | str | None = getattr(planned.node, field)
     if given is None or isinstance(given, int):
         return given

@@ -1,6 +1,6 @@
-"""Everything that follows by itself, until nothing does: ready nodes begin, finished scopes close, answers are applied.
+"""Run every rule that follows by itself: ready nodes start, settled scopes close, answers are applied.
 
-Behind a closed gate nothing begins; the execution is paused as soon as everything in flight has come to rest.
+Behind a closed gate nothing starts; the execution is paused as soon as every call in flight has ended.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
 from layover.core.engine import gate
-from layover.core.engine.activate import begin, finish
-from layover.core.engine.containers import close_scope, go_on, leaf_output
+from layover.core.engine.activate import activate, finish
+from layover.core.engine.containers import close_scope, continue_container, leaf_output
 from layover.core.engine.failures import cancel_points, error_of
 from layover.core.engine.node_transitions import container_of
 from layover.core.engine.points import apply, next_answered
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def advance(context: DecisionContext) -> None:
-    """Go on until the execution rests, waits for calls, or is closed, or has got as far as it may in one turn."""
+    """Decide until the execution rests, waits for calls, is closed, or has reached its limit of events per decision."""
     state = context.state
     while not (facts := state.facts).closed:
         if facts.gate != "open":
@@ -30,32 +30,32 @@ def advance(context: DecisionContext) -> None:
                 gate.rest(context)
             return
         if context.settled:
-            _look_at_scope(context, context.settled.pop())
+            _check_scope(context, context.settled.pop())
         elif state.queue.rows:
             if len(context.events) >= context.most:
-                return  # all else is settled: whatever is told to the execution next goes on from here
-            begin(context, state.queue.rows[state.counts.rows["first_ticket"]])
+                return  # the next command goes on from here
+            activate(context, state.queue.rows[state.counts.rows["first_ticket"]])
         elif state.answered.rows and (point := next_answered(context)) is not None:
             apply(context, point)
         else:
             return
 
 
-def look_everywhere(context: DecisionContext) -> None:
-    """Go on with whatever came to an end while the gate was closed."""
+def check_all_scopes(context: DecisionContext) -> None:
+    """Check every scope and container: some may have settled while the gate was closed."""
     context.settled.extend(sorted(context.state.scopes.rows))
     for name in sorted(name for name, node in context.state.nodes.rows.items() if node.status == "entered"):
         if not context.state.facts.closed and context.state.node(name).status == "entered":
-            go_on(context, name)
+            continue_container(context, name)
 
 
-def _look_at_scope(context: DecisionContext, path: str) -> None:
-    """Close a scope whose nodes are all settled; where none is open, its container goes on."""
+def _check_scope(context: DecisionContext, path: str) -> None:
+    """Close a scope whose nodes are all settled; a container without open scopes goes on."""
     scope = context.state.scopes.rows.get(path)
     if scope is None:
         name = container_of(path)
         if context.state.node(name).status == "entered":
-            go_on(context, name)
+            continue_container(context, name)
     elif scope.open == 0:
         if path:
             close_scope(context, path)
@@ -64,9 +64,9 @@ def _look_at_scope(context: DecisionContext, path: str) -> None:
 
 
 def _finish(context: DecisionContext) -> None:
-    """End the execution with what its last nodes give, if that can stand in an event."""
+    """End the execution with the output of its last nodes, if that is not too large for an event."""
     try:
-        output = bounded(leaf_output(context, ""), "What its last nodes give")
+        output = bounded(leaf_output(context, ""), "The output of the last nodes")
     except ExpressionError as failure:
         cancel_points(context, "")
         context.emit(ev.ExecutionFailed(error=error_of(failure)))

@@ -1,8 +1,8 @@
-"""Whether an answer may be taken: the one place that says so, for the engine, the stores and the API alike.
+"""Whether an answer may be taken: the one place that decides it, for the engine, the stores and the API.
 
-Nothing is changed here. A refusal has a stable code and a sentence; an answer that is refused leaves its point open.
-Whoever has a point but not the execution around it (a store that takes an answer while nobody drives) keeps the point's
-schema beside it and asks `reserve`.
+Nothing is changed here. A refusal has a stable code and a sentence; a refused answer leaves its point open. A store
+that takes an answer while no instance drives the execution has only the point: it stores the point's schema beside it
+and calls `reserve`.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.core.approval_rules import (
-    Accepted,
     ApprovalRules,
-    Decision,
+    DecisionAllowed,
+    DecisionRefused,
     Person,
-    Refusal,
+    RecordedDecision,
     Repeated,
     check_decision,
     may_decide,
@@ -30,30 +30,30 @@ from layover.core.schemas import misfits
 if TYPE_CHECKING:
     from layover.core.approval_rules import Verdict
     from layover.core.engine.commands import Answer
-    from layover.core.engine.state import Execution, Point
+    from layover.core.engine.state import ExecutionState, Point
 
 
 class Refused(msgspec.Struct, frozen=True):
-    """Why an answer is not taken; `errors` are the places in its data that do not fit the schema."""
+    """The reason why an answer is not taken; `errors` are the places in its data that do not fit the schema."""
 
     code: str
     message: str
     errors: tuple[tuple[str, str], ...] = ()
 
 
-def refusal(state: Execution, answer: Answer) -> Refused | None:
-    """Return why an answer is not taken, or None if it is."""
+def refusal(state: ExecutionState, answer: Answer) -> Refused | None:
+    """Return why an answer is refused, or None if it may be taken."""
     point = state.points.get(answer.point)
     if point is None:
         return Refused("point_closed", "This pause point is closed and takes no more answers.")
     return judge(point, schema_of(state, point), answer)
 
 
-def schema_of(state: Execution, point: Point) -> object:
-    """Return the JSON Schema that the data of an answer has to fit, or None if any data does."""
+def schema_of(state: ExecutionState, point: Point) -> object:
+    """Return the JSON Schema that the data of an answer has to fit, or None if there is none."""
     if point.doubt:
         return ANSWER
-    if point.key:  # a function that asked brought its own
+    if point.key:  # a question of a function has its own schema
         return point.details.get("schema")
     node = state.planned(point.node).node
     return node.schema if isinstance(node, Approval | Form) else None
@@ -69,21 +69,24 @@ def schema_problem(schema: object) -> str | None:
 
 
 def judge(point: Point, schema: object, answer: Answer) -> Refused | None:
-    """Return why an answer to a point is not taken, or None if it is."""
+    """Return why a point refuses an answer, or None if it may be taken."""
     if point.kind not in ("approval", "form"):
-        return Refused("not_answerable", f"A {point.kind} is not answered by a person.")
+        return Refused("not_answerable", f"A pause point of kind `{point.kind}` does not take answers from people.")
     if point.status != "open":
-        return Refused("already_answered", "It has been answered already.")
+        return Refused("already_answered", "This pause point has been answered already.")
     if point.kind == "approval":
         return _approval_refusal(point, schema, answer)
-    refused = may_decide(point.rules or ApprovalRules(), _person(answer), ())
-    return _told(refused) if refused is not None else _misfit(schema, answer.data)
+    if point.rules is not None:  # without any, every user may answer
+        refused = may_decide(point.rules, _person(answer), ())
+        if refused is not None:
+            return _refused_of(refused)
+    return _misfit(schema, answer.data)
 
 
 def reserve(point: Point, schema: object, answer: Answer, now: int) -> Refused | Point:
-    """Return a point as it stands once an answer is taken, or why it is not; who repeats themselves changes nothing.
+    """Return a point with an answer taken, or why it is refused; a repeated answer changes nothing.
 
-    The engine records the same when the answer reaches it: until then the point as returned here keeps the place.
+    The engine records the same once the answer reaches it. Until then the returned point reserves it.
     """
     refused = judge(point, schema, answer)
     if refused is not None:
@@ -100,12 +103,12 @@ def reserve(point: Point, schema: object, answer: Answer, now: int) -> Refused |
     return replace(point, decisions=decisions, status="answered", answered_at=now)
 
 
-def decision_of(point: Point, answer: Answer, now: int) -> Decision | None:
+def decision_of(point: Point, answer: Answer, now: int) -> RecordedDecision | None:
     """Return the decision to record for an answer to an approval that is not refused; None if it was made before."""
     found = _verdict(point, answer)
-    if not isinstance(found, Accepted):
+    if not isinstance(found, DecisionAllowed):
         return None
-    return Decision(
+    return RecordedDecision(
         by=answer.by,
         approved=bool(answer.approved),
         at=now,
@@ -117,10 +120,10 @@ def decision_of(point: Point, answer: Answer, now: int) -> Decision | None:
 
 def _approval_refusal(point: Point, schema: object, answer: Answer) -> Refused | None:
     if answer.approved is None:
-        return Refused("decision_required", "Say whether it is approved.")
+        return Refused("decision_required", "An answer to an approval needs `approved`: true or false.")
     found = _verdict(point, answer)
-    if isinstance(found, Refusal):
-        return _told(found)
+    if isinstance(found, DecisionRefused):
+        return _refused_of(found)
     if isinstance(found, Repeated):
         return None
     return _misfit(schema, answer.data)
@@ -140,7 +143,7 @@ def _person(answer: Answer) -> Person:
     return Person(answer.by, answer.roles)
 
 
-def _told(refused: Refusal) -> Refused:
+def _refused_of(refused: DecisionRefused) -> Refused:
     return Refused(refused.code, refused.message)
 
 

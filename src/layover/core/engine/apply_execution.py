@@ -1,4 +1,4 @@
-"""What the events of the execution as a whole do to the state."""
+"""How the events of the execution as a whole change the state."""
 
 from __future__ import annotations
 
@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING, Final
 
 from layover.core.engine.apply_points import release_children
 from layover.core.engine.gate import calls_out
-from layover.core.engine.halting import take_up
+from layover.core.engine.halting import resume_container
 from layover.core.engine.node_transitions import as_reached, forget_rounds, make_ready, open_scope, set_variables
-from layover.core.engine.state import Execution, Scope
+from layover.core.engine.state import ExecutionState, Scope
 
 if TYPE_CHECKING:
     from layover.core.engine import events as ev
 
-_GATE_OPEN: Final = {"gate": "open", "paused_reason": "", "paused_at": 0, "in_flight": (), "fates": {}}
+_GATE_OPEN: Final = {
+    "gate": "open",
+    "paused_reason": "",
+    "paused_at": 0,
+    "resume_at": None,
+    "resume_by": None,
+    "in_flight": (),
+    "fates": {},
+}
 
 
-def created(state: Execution, event: ev.ExecutionCreated, at: int) -> None:
+def created(state: ExecutionState, event: ev.ExecutionCreated, at: int) -> None:
     state.change(
         id=event.id,
         workflow=event.workflow,
@@ -33,15 +41,16 @@ def created(state: Execution, event: ev.ExecutionCreated, at: int) -> None:
         tags=event.tags,
         priority=event.priority,
         correlation_id=event.correlation_id,
+        traceparent=event.traceparent,
         created_at=at,
     )
 
 
-def admitted(state: Execution, _event: ev.ExecutionAdmitted, _at: int) -> None:
+def admitted(state: ExecutionState, _event: ev.ExecutionAdmitted, _at: int) -> None:
     state.change(hold=False, start_at=None)
 
 
-def started(state: Execution, _event: ev.ExecutionStarted, at: int) -> None:
+def started(state: ExecutionState, _event: ev.ExecutionStarted, at: int) -> None:
     early, variables = state.facts.early, state.plan.definition.variables
     if early:
         variables = {**variables, **early}
@@ -50,31 +59,39 @@ def started(state: Execution, _event: ev.ExecutionStarted, at: int) -> None:
     open_scope(state, "", Scope(open=len(graph.nodes), variables=variables), graph)
 
 
-def leg_started(state: Execution, _event: ev.LegStarted, _at: int) -> None:
-    state.change(legs=state.facts.legs + 1)
+def leg_started(state: ExecutionState, event: ev.LegStarted, _at: int) -> None:
+    state.change(legs=state.facts.legs + 1, traceparent=event.traceparent)
+    if event.losses or state.counts["losses"]:
+        state.counts.put("losses", event.losses)
 
 
-def pausing(state: Execution, event: ev.ExecutionPausing, at: int) -> None:
-    release_children(state)  # what held them before is not what they are told now
+def pausing(state: ExecutionState, event: ev.ExecutionPausing, at: int) -> None:
+    release_children(state)  # an earlier pause no longer holds them: this one reaches them
     state.change(
         gate="pausing",
         paused_reason=event.reason,
         paused_at=at,
+        resume_at=event.resume_at,
+        resume_by=event.by if event.resume_at is not None else None,
         pauses=state.facts.pauses + 1,
         order=event.order,
         in_flight=calls_out(state),
     )
 
 
-def paused(state: Execution, event: ev.ExecutionPaused, _at: int) -> None:
+def paused(state: ExecutionState, event: ev.ExecutionPaused, _at: int) -> None:
     state.change(gate="paused", in_flight=(), fates=event.fates)
 
 
-def pause_noted(state: Execution, event: ev.ExecutionPauseNoted, _at: int) -> None:
+def pause_noted(state: ExecutionState, event: ev.ExecutionPauseNoted, _at: int) -> None:
     state.change(order=event.order)
 
 
-def resumed(state: Execution, event: ev.ExecutionResumed, at: int) -> None:
+def resume_scheduled(state: ExecutionState, event: ev.ExecutionResumeScheduled, _at: int) -> None:
+    state.change(resume_at=event.at, resume_by=event.by if event.at is not None else None)
+
+
+def resumed(state: ExecutionState, event: ev.ExecutionResumed, at: int) -> None:
     count, data = state.facts.resume_count + 1, event.data or None
     state.change(**_GATE_OPEN, resume_count=count, resumed_at=at, resume_data=data)
     release_children(state)
@@ -84,23 +101,23 @@ def resumed(state: Execution, event: ev.ExecutionResumed, at: int) -> None:
         state.change(early={**state.facts.early, **event.data})
 
 
-def execution_completed(state: Execution, event: ev.ExecutionCompleted, _at: int) -> None:
+def execution_completed(state: ExecutionState, event: ev.ExecutionCompleted, _at: int) -> None:
     _close(state, closed="completed", output=event.output, outcome=event.outcome, outcome_reason=event.reason)
 
 
-def execution_failed(state: Execution, event: ev.ExecutionFailed, _at: int) -> None:
+def execution_failed(state: ExecutionState, event: ev.ExecutionFailed, _at: int) -> None:
     _close(state, closed="failed", error=event.error, failed_node=event.node)
 
 
-def cancelled(state: Execution, event: ev.ExecutionCancelled, _at: int) -> None:
+def cancelled(state: ExecutionState, event: ev.ExecutionCancelled, _at: int) -> None:
     _close(state, closed="cancelled", outcome_reason=event.reason)
 
 
-def _close(state: Execution, **facts: object) -> None:
+def _close(state: ExecutionState, **facts: object) -> None:
     state.change(**_GATE_OPEN, **facts)
 
 
-def reopened(state: Execution, event: ev.ExecutionReopened, _at: int) -> None:
+def reopened(state: ExecutionState, event: ev.ExecutionReopened, _at: int) -> None:
     state.change(closed="", error=None, failed_node=None, output=None, outcome="", outcome_reason="")
     if event.time_anew:
         state.change(active_ms=0, active_since=None)
@@ -110,11 +127,11 @@ def reopened(state: Execution, event: ev.ExecutionReopened, _at: int) -> None:
         forget_rounds(state, name, node)
         make_ready(state, name, as_reached(node))
     for name in event.containers:
-        take_up(state, name)
+        resume_container(state, name)
 
 
-def count_active_time(state: Execution, at: int) -> None:
-    """Keep how long the execution was at work: the time in which it waits for a person or an operator is free."""
+def count_active_time(state: ExecutionState, at: int) -> None:
+    """Add the time at work up to now: the time in which a person or an operator is awaited does not count."""
     facts = state.facts
     active = state.status in ("running", "waiting", "pausing")
     if active and facts.active_since is None:

@@ -1,4 +1,4 @@
-"""What the events of nodes, scopes and variables do to the state."""
+"""How the events of nodes, scopes and variables change the state."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from layover.core.engine.node_transitions import (
     settle,
     variables_of,
 )
-from layover.core.engine.state import CALLING, Collected, Execution, NodeState, Scope
+from layover.core.engine.state import CALLING, Collected, ExecutionState, NodeState, Scope
 
 if TYPE_CHECKING:
     from layover.core.engine import events as ev
     from layover.core.engine.events import Fate
 
 
-def scheduled(state: Execution, event: ev.NodeScheduled, _at: int) -> None:
+def scheduled(state: ExecutionState, event: ev.NodeScheduled, _at: int) -> None:
     node = state.node(event.node)
-    # What is ready was recovered before: a probe was made of it, and this attempt belongs to the same recovery.
+    # A ready node was recovered before, for its probe: this attempt belongs to the same recovery.
     recovered = event.cause == "recovered" and event.lost and node.status != "ready"
     if event.attempt > state.counts.rows["attempts"]:
         state.counts.put("attempts", event.attempt)
@@ -46,7 +46,7 @@ def scheduled(state: Execution, event: ev.NodeScheduled, _at: int) -> None:
     )
 
 
-def node_started(state: Execution, event: ev.NodeStarted, at: int) -> None:
+def node_started(state: ExecutionState, event: ev.NodeStarted, at: int) -> None:
     node = state.node(event.node)
     status = "entered" if state.planned(event.node).bodies else "running"
     started = replace(node, status=status, attempt=event.attempt, started_at=at, input=event.input, ticket=-1)
@@ -55,25 +55,25 @@ def node_started(state: Execution, event: ev.NodeStarted, at: int) -> None:
         state.timers.put(event.node, event.timeout_at)
 
 
-def checkpointed(state: Execution, event: ev.NodeCheckpointed, _at: int) -> None:
+def checkpointed(state: ExecutionState, event: ev.NodeCheckpointed, _at: int) -> None:
     state.nodes.put(event.node, replace(state.node(event.node), checkpoint=event.data))
 
 
-def recorded(state: Execution, event: ev.NodeRecorded, _at: int) -> None:
+def recorded(state: ExecutionState, event: ev.NodeRecorded, _at: int) -> None:
     node = state.node(event.node)
     state.nodes.put(event.node, replace(node, journal={**node.journal, event.key: event.value}))
 
 
-def handed_over(state: Execution, event: ev.NodeHandedOver, _at: int) -> None:
+def handed_over(state: ExecutionState, event: ev.NodeHandedOver, _at: int) -> None:
     node = state.node(event.node)
     move(state, event.node, node, replace(node, status="waiting"))
 
 
-def in_doubt(state: Execution, event: ev.NodeInDoubt, _at: int) -> None:
+def in_doubt(state: ExecutionState, event: ev.NodeInDoubt, _at: int) -> None:
     state.nodes.put(event.node, replace(state.node(event.node), doubt=True))
 
 
-def probed(state: Execution, event: ev.NodeProbed, _at: int) -> None:
+def probed(state: ExecutionState, event: ev.NodeProbed, _at: int) -> None:
     if event.happened is False:
         node = state.node(event.node)
         again = replace(node, status="idle", doubt=False)
@@ -81,7 +81,7 @@ def probed(state: Execution, event: ev.NodeProbed, _at: int) -> None:
         make_ready(state, event.node, again)
 
 
-def node_completed(state: Execution, event: ev.NodeCompleted, _at: int) -> None:
+def node_completed(state: ExecutionState, event: ev.NodeCompleted, _at: int) -> None:
     node = state.node(event.node)
     done = NodeState(
         status="completed",
@@ -102,7 +102,7 @@ def node_completed(state: Execution, event: ev.NodeCompleted, _at: int) -> None:
     settle(state, event.node, event.port)
 
 
-def node_failed(state: Execution, event: ev.NodeFailed, _at: int) -> None:
+def node_failed(state: ExecutionState, event: ev.NodeFailed, _at: int) -> None:
     node = state.node(event.node)
     status = "backoff" if event.retry_at is not None else "incident" if event.incident else "failed"
     failed = replace(
@@ -123,7 +123,7 @@ def node_failed(state: Execution, event: ev.NodeFailed, _at: int) -> None:
         settle(state, event.node, event.port)
 
 
-def scope_opened(state: Execution, event: ev.ScopeOpened, _at: int) -> None:
+def scope_opened(state: ExecutionState, event: ev.ScopeOpened, _at: int) -> None:
     name, key = event.node, event.key
     container = state.node(name)
     state.nodes.put(
@@ -138,7 +138,7 @@ def scope_opened(state: Execution, event: ev.ScopeOpened, _at: int) -> None:
     open_scope(state, path, scope, graph)
 
 
-def scope_closed(state: Execution, event: ev.ScopeClosed, _at: int) -> None:
+def scope_closed(state: ExecutionState, event: ev.ScopeClosed, _at: int) -> None:
     path = scope_path(event.node, event.key)
     if path in state.scopes.rows:
         if event.end in ("failed", "cancelled"):
@@ -155,13 +155,13 @@ def scope_closed(state: Execution, event: ev.ScopeClosed, _at: int) -> None:
     state.collected.put((event.node, event.key), Collected(output=event.output, kept=kept, error=event.error))
 
 
-def _keep_fates(state: Execution, path: str) -> None:
-    """Keep what became of the nodes in a scope that were in flight when the gate closed, before they are forgotten."""
+def _keep_fates(state: ExecutionState, path: str) -> None:
+    """Keep the status of nodes that were in flight when the gate closed, before their scope is forgotten."""
     within = {name: state.node(name).status for name in state.facts.in_flight if is_within(name, path)}
     if within:
         ended: dict[str, Fate] = {name: "stopped" if one in CALLING else one for name, one in within.items()}
         state.change(fates={**state.facts.fates, **ended})
 
 
-def variable_set(state: Execution, event: ev.VariableSet, _at: int) -> None:
+def variable_set(state: ExecutionState, event: ev.VariableSet, _at: int) -> None:
     set_variables(state, event.scope, event.values)

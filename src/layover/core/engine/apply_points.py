@@ -1,16 +1,21 @@
-"""What the events of pause points do to the state."""
+"""How the events of pause points change the state."""
 
 from __future__ import annotations
+
+from typing import Final
 
 from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules
 from layover.core.engine import events as ev
-from layover.core.engine.node_transitions import move, take_off
-from layover.core.engine.state import PEOPLE, Execution, InBranch, InRound, Point
+from layover.core.engine.node_transitions import dequeue, move
+from layover.core.engine.state import PEOPLE, ExecutionState, InBranch, InRound, Point, Taken
+
+_FORGET_AT: Final = 64  # signals that were taken: at each multiple of it, old ones are forgotten
+_CLOCKS_APART: Final = 60_000  # that of the store, which times signals, and that of the instance
 
 
-def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
+def opened(state: ExecutionState, event: ev.PausePointOpened, at: int) -> None:
     path = event.node.partition(":")[2]
     branch, round_ = _scopes_around(state, path) if path else (None, None)
     point = Point(
@@ -37,13 +42,13 @@ def opened(state: Execution, event: ev.PausePointOpened, at: int) -> None:
     elif event.kind == "child":
         state.count("children", 1)
     node = state.node(event.node)
-    if event.kind == "callback" and node.status == "running":  # whoever is to call back is being called
+    if event.kind == "callback" and node.status == "running":  # the call that will be called back is still out
         state.nodes.put(event.node, replace(node, point=event.point))
     else:
         move(state, event.node, node, replace(node, status="waiting", started_at=at, point=event.point, ticket=-1))
 
 
-def _scopes_around(state: Execution, path: str) -> tuple[InBranch | None, InRound | None]:
+def _scopes_around(state: ExecutionState, path: str) -> tuple[InBranch | None, InRound | None]:
     """Return the innermost branch and the innermost round at a path, the rounds of a parallel being its branches."""
     branch: InBranch | None = None
     round_: InRound | None = None
@@ -61,8 +66,8 @@ def _scopes_around(state: Execution, path: str) -> tuple[InBranch | None, InRoun
     return branch, round_
 
 
-def _set_point_timer(state: Execution, point: Point) -> None:
-    """Keep the one moment at which time has something to do at a point."""
+def _set_point_timer(state: ExecutionState, point: Point) -> None:
+    """Set the timer of a point to the first moment at which something is due there."""
     reminder = point.remind_at[point.reminded] if point.reminded < len(point.remind_at) else None
     moments = [at for at in (reminder, point.escalate_at, point.beat_by, point.deadline) if at is not None]
     if moments:
@@ -71,27 +76,44 @@ def _set_point_timer(state: Execution, point: Point) -> None:
         state.timers.drop(point.id)
 
 
-def _change_point(state: Execution, point: Point) -> None:
+def _change_point(state: ExecutionState, point: Point) -> None:
     state.points.put(point.id, point)
     _set_point_timer(state, point)
 
 
-def decided(state: Execution, event: ev.PausePointDecided, _at: int) -> None:
+def decided(state: ExecutionState, event: ev.PausePointDecided, _at: int) -> None:
     point = state.points[event.point]
     variables = {**point.variables, **event.variables}
     _change_point(state, replace(point, decisions=(*point.decisions, event.decision), variables=variables))
 
 
-def received(state: Execution, event: ev.PausePointReceived, _at: int) -> None:
+def received(state: ExecutionState, event: ev.PausePointReceived, at: int) -> None:
     point = state.points[event.point]
     _change_point(state, replace(point, received={**point.received, event.alias: event.signal}))
+    if state.plan.lookback:
+        _remember(state, point.node, event.signal, at)
 
 
-def reminded(state: Execution, event: ev.PausePointReminded, _at: int) -> None:
+def signalled(state: ExecutionState, event: ev.PausePointSignalled, _at: int) -> None:
+    point = state.points[event.point]
+    _change_point(state, replace(point, signalled=(*point.signalled, event.signal)))
+
+
+def _remember(state: ExecutionState, node: str, signal: dict[str, object], at: int) -> None:
+    """Remember that a signal was taken, and forget now and then those behind which no wait looks back any more."""
+    sent, taken = signal.get("at"), state.taken
+    taken.put(str(signal.get("id")), Taken(node, sent if isinstance(sent, int) else at))
+    if len(taken) % _FORGET_AT == 0:
+        oldest = at - state.plan.lookback - _CLOCKS_APART
+        for id_ in [id_ for id_, one in taken.rows.items() if one.at < oldest]:
+            taken.drop(id_)
+
+
+def reminded(state: ExecutionState, event: ev.PausePointReminded, _at: int) -> None:
     _change_point(state, replace(state.points[event.point], reminded=event.number))
 
 
-def escalated(state: Execution, event: ev.PausePointEscalated, _at: int) -> None:
+def escalated(state: ExecutionState, event: ev.PausePointEscalated, _at: int) -> None:
     point = state.points[event.point]
     rules = replace(
         point.rules or ApprovalRules(), escalated_users=event.users, escalated_roles=event.roles, escalation_ahead=False
@@ -99,37 +121,37 @@ def escalated(state: Execution, event: ev.PausePointEscalated, _at: int) -> None
     _change_point(state, replace(point, rules=rules, escalate_at=None))
 
 
-def delegated(state: Execution, event: ev.PausePointDelegated, _at: int) -> None:
+def delegated(state: ExecutionState, event: ev.PausePointDelegated, _at: int) -> None:
     point = state.points[event.point]
     rules = point.rules or ApprovalRules()
     rules = replace(rules, delegates=(*rules.delegates, (event.giver, event.taker)))
     _change_point(state, replace(point, rules=rules))
 
 
-def beat(state: Execution, event: ev.PausePointBeat, _at: int) -> None:
+def beat(state: ExecutionState, event: ev.PausePointBeat, _at: int) -> None:
     _change_point(state, replace(state.points[event.point], beat_by=event.beat_by))
 
 
-def held(state: Execution, event: ev.PausePointHeld, _at: int) -> None:
+def held(state: ExecutionState, event: ev.PausePointHeld, _at: int) -> None:
     _hold(state, state.points[event.point], held=True)
 
 
-def released(state: Execution, event: ev.PausePointReleased, _at: int) -> None:
+def released(state: ExecutionState, event: ev.PausePointReleased, _at: int) -> None:
     _hold(state, state.points[event.point], held=False)
 
 
-def release_children(state: Execution) -> None:
-    """Take every child for being at work: all are told to go on, or to pause and to say so."""
+def release_children(state: ExecutionState) -> None:
+    """Treat every child as running: each is told to resume, or to pause and to confirm it."""
     for point in [point for point in state.points.rows.values() if point.held]:
         _hold(state, point, held=False)
 
 
-def _hold(state: Execution, point: Point, *, held: bool) -> None:
+def _hold(state: ExecutionState, point: Point, *, held: bool) -> None:
     state.points.put(point.id, replace(point, held=held))
     state.count("children", -1 if held else 1)
 
 
-def answered(state: Execution, event: ev.PausePointAnswered, at: int) -> None:
+def answered(state: ExecutionState, event: ev.PausePointAnswered, at: int) -> None:
     point = state.points[event.point]
     turn = state.counts["answers"]
     state.count("answers", 1)
@@ -153,8 +175,8 @@ def answered(state: Execution, event: ev.PausePointAnswered, at: int) -> None:
     _uncount(state, point)
 
 
-def _uncount(state: Execution, point: Point) -> None:
-    """Count an open point no longer."""
+def _uncount(state: ExecutionState, point: Point) -> None:
+    """Remove an open point from the counts."""
     if point.kind in PEOPLE:
         state.count("people", -1)
     elif point.kind == "child" and not point.held:
@@ -162,19 +184,19 @@ def _uncount(state: Execution, point: Point) -> None:
 
 
 def point_ended(
-    state: Execution, event: ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled, at: int
+    state: ExecutionState, event: ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled, at: int
 ) -> None:
     point = state.points[event.point]
     state.points.drop(event.point)
     state.timers.drop(event.point)
     if point.status == "answered":
-        take_off(state, state.answered, point.turn, "first_answer", "answers")
+        dequeue(state, state.answered, point.turn, "first_answer", "answers")
     else:
         _uncount(state, point)
     node = state.node(point.node)
     if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE:
         facts = state.facts
-        asked_within = point.key or point.doubt  # the work itself is not what anybody was asked for
+        asked_within = point.key or point.doubt  # a question of the function itself, or about a lost call
         state.change(
             answered=facts.answered if asked_within else point.node,
             resume_count=facts.resume_count + 1,

@@ -1,4 +1,4 @@
-"""Going back: a node and everything behind it as if it had just been reached."""
+"""Rewinding: a node and everything behind it become as if the node had just been reached."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from layover.core.engine.node_transitions import (
     move,
     scopes_of,
 )
-from layover.core.engine.state import Execution, NodeState
+from layover.core.engine.state import ExecutionState, NodeState
 
 if TYPE_CHECKING:
     from layover.core.engine import events as ev
     from layover.core.plan import PlannedGraph
 
 
-def rewound(state: Execution, event: ev.NodeRewound, _at: int) -> None:
-    """Take a node and everything behind it back to where they were before it was reached, and make it ready."""
+def rewound(state: ExecutionState, event: ev.NodeRewound, _at: int) -> None:
+    """Take a node and everything behind it back to before the node was reached, and make it ready."""
     first, _, path = event.node.partition(":")
     graph = state.graph(path)
     behind = behind_of(graph, graph.positions[first])
     reopened = 0
-    # The numbers of attempts go on, so that a late result of an earlier one is still told apart.
+    # Attempt numbers go on, so that a late result of an earlier attempt is recognised.
     state.counts.put("old_attempts", state.counts["attempts"])
     answered = state.facts.answered
     for index in behind:
@@ -43,10 +43,18 @@ def rewound(state: Execution, event: ev.NodeRewound, _at: int) -> None:
             drop_scope(state, one)
         forget_rounds(state, name, node)
         move(state, name, node, NodeState(attempt=node.attempt))
+        _give_back(state, name, inner)
     scope = state.scopes[path]
     state.scopes.put(path, replace(scope, open=scope.open + reopened))
     _arrive_again(state, path, graph, set(behind), graph.positions[first])
     make_ready(state, event.node, replace(state.node(event.node), error=event.error))
+
+
+def _give_back(state: ExecutionState, name: str, inner: list[str]) -> None:
+    """Let the signals that a node has taken, or a node within it, be taken again."""
+    for id_, one in list(state.taken.rows.items()):
+        if one.node == name or (inner and one.node.partition(":")[2] in inner):
+            state.taken.drop(id_)
 
 
 def behind_of(graph: PlannedGraph, index: int) -> list[int]:
@@ -61,7 +69,7 @@ def behind_of(graph: PlannedGraph, index: int) -> list[int]:
     return found
 
 
-def _arrive_again(state: Execution, path: str, graph: PlannedGraph, behind: set[int], first: int) -> None:
+def _arrive_again(state: ExecutionState, path: str, graph: PlannedGraph, behind: set[int], first: int) -> None:
     """Settle anew the edges that lead into rewound nodes from nodes that keep their results."""
     for planned in graph.nodes:
         node = state.node(context_id(path, planned.id))

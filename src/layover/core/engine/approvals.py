@@ -1,4 +1,4 @@
-"""What the decisions of an approval come to, and what its node gives."""
+"""The result of an approval's decisions, and the output of its node."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.core.approval_rules import ApprovalRules, Decision, outcome
+from layover.core.approval_rules import ApprovalRules, RecordedDecision, outcome
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def settle_approval(context: DecisionContext, point_id: str, at: int | None = None) -> None:
-    """Answer an approval whose decisions have come to something, be it that it can no longer be approved.
+    """Answer an approval whose decisions settle it: it is approved, rejected, or can no longer be approved.
 
-    The last of them was made `at`, if not just now.
+    `at` is when the last decision was made, if not now.
     """
     point = context.state.points[point_id]
     if point.kind != "approval":
@@ -31,8 +31,10 @@ def settle_approval(context: DecisionContext, point_id: str, at: int | None = No
     context.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by, at=at))
 
 
-def decision_output(at: int, decisions: tuple[Decision, ...], *, approved: bool, by: str | None) -> dict[str, object]:
-    """Return the output of an approval, decided at some moment by people or by its deadline."""
+def decision_output(
+    at: int, decisions: tuple[RecordedDecision, ...], *, approved: bool, by: str | None
+) -> dict[str, object]:
+    """Return the output of an approval that people or its deadline decided at a moment."""
     last = decisions[-1] if by is not None else None
     return {
         "approved": approved,

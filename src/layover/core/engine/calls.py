@@ -1,7 +1,7 @@
-"""What follows a call that failed, or that could tell what became of an earlier one.
+"""The rules for calls that failed, and for probes of lost calls.
 
-A callback node is being called while its point is open: a call that fails when the reply is there already has done its
-part.
+The call of a callback node may still be out while its point is open. If the callback has arrived already, a failure of
+that call changes nothing.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     from layover.core.engine.decision_context import DecisionContext
 
 
-def failed(
-    context: DecisionContext, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0
-) -> None:
-    """Decide what follows a call that failed, or took too long."""
+def failed(context: DecisionContext, name: str, error: ev.Error, report: cmd.Fail | None = None) -> None:
+    """Decide what follows a call that failed, with what it reported, or that timed out."""
     node = context.state.node(name)
     if node.doubt and is_probing(context.state, name):
         _cannot_tell(context, name, error.message)
@@ -32,11 +30,11 @@ def failed(
             context.emit(ev.NodeHandedOver(node=name))
             return
         context.emit(ev.PausePointCancelled(point=point.id, reason=error.message))
-    attempt_failed(context, name, error, bases, jitter)
+    attempt_failed(context, name, error, report)
 
 
 def probed(context: DecisionContext, command: cmd.Probed) -> None:
-    """Take what is known of a lost call: its node is done, begins anew, or somebody is asked."""
+    """Take the result of a probe: the node is done, is called again, or an operator is asked."""
     name = command.node
     if not is_probing(context.state, name):
         return

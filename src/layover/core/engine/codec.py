@@ -1,16 +1,16 @@
-"""Events and states as bytes. Events are kept for ever; a snapshot only saves folding them again.
+"""Events and states as bytes. Events are kept forever; a snapshot only saves folding them again.
 
 One append is one JSON array of the events in it. An event is an object whose `t` is its tag as declared, and the fields
-of every step have short names; whatever is at its default is left out, so that a new field costs the old log nothing.
+of every step have short names; a field at its default is left out, so that a new field costs the old log nothing.
 
 A change that is more than additive makes a new version, and the version is part of the tag: the class is declared with
-`tag="started@2"`, and what the log has as `started` is version 1. So version 1 costs nothing, what is current
-is read in one pass, and an event of a newer release is an unknown tag instead of half an event. `UPCASTERS` holds one
+`tag="started@2"`, and a stored `started` is version 1. So version 1 costs nothing, current events are read in one
+pass, and an event of a newer release is an unknown tag instead of half an event. `UPCASTERS` holds one
 pure function per step: it takes the fields of an event of that version and returns those of the next.
 
-A snapshot holds the rows of every table, sorted by their keys, so that its bytes do not tell how the state came about.
-Only the order of keys within somebody's data is kept as it is, since an expression can see it. A snapshot of another
-version is refused instead of being brought up to date: whoever loads it folds the events instead.
+A snapshot holds the rows of every table, sorted by their keys, so that equal states have equal bytes.
+Only the order of keys within user data is kept as it is, since an expression can see it. A snapshot of another
+version is refused and not upgraded: its reader folds the events instead.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Generic, TypeAlias, TypeVar, cast, get_args
 import msgspec
 
 from layover.core.engine.events import AnyEvent
-from layover.core.engine.state import Collected, Count, Execution, Facts, Halted, NodeState, Point, Scope
-from layover.core.errors import LayoverError
+from layover.core.engine.state import Collected, Count, ExecutionState, Facts, Halted, NodeState, Point, Scope, Taken
+from layover.errors import LayoverError
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan
@@ -35,20 +35,20 @@ Upcasters: TypeAlias = Mapping[tuple[str, int], Upcaster]
 
 UPCASTERS: dict[tuple[str, int], Upcaster] = {}
 
-SNAPSHOT_VERSION = 4
+SNAPSHOT_VERSION = 5
 
 _UNREADABLE = (msgspec.DecodeError, UnicodeError, RecursionError)
 _LONGEST_VERSION = 9
 
 
 class UnknownEvent(LayoverError):  # noqa: N818 - it says what the event is
-    """An event that this release does not know: most likely a newer one wrote it."""
+    """An event that this release does not know: most likely a newer release wrote it."""
 
     code = "unknown_event"
 
 
 class CorruptLog(LayoverError):  # noqa: N818 - it says what the log is
-    """Stored bytes that are no events."""
+    """Stored bytes that are not a list of events."""
 
     code = "corrupt_log"
 
@@ -60,7 +60,7 @@ class UnknownSnapshot(LayoverError):  # noqa: N818 - it says what the snapshot i
 
 
 class CorruptSnapshot(LayoverError):  # noqa: N818 - it says what the snapshot is
-    """Stored bytes that are no snapshot."""
+    """Stored bytes that are not a snapshot."""
 
     code = "corrupt_snapshot"
 
@@ -100,7 +100,7 @@ class EventCodec(Generic[E]):
             raise _corrupt(error) from error
 
     def _decode_old(self, data: bytes) -> list[E]:
-        """Read what is not all current: event by event, each brought up to date."""
+        """Read a list that has events of older versions: one by one, each upgraded to the current version."""
         try:
             stored = _PLAIN.decode(data)
             return msgspec.convert([self._upcast(one) for one in stored], self._events)
@@ -110,7 +110,7 @@ class EventCodec(Generic[E]):
     def _upcast(self, stored: Fields) -> Fields:
         tag = stored.get("t")
         if not isinstance(tag, str):
-            raise CorruptLog("The log has an entry without a type.")
+            raise CorruptLog("The log has an event without a type tag.")
         while tag not in self._tags:
             name, version = split_tag(tag)
             upcaster = self._upcasters.get((name, version))
@@ -127,7 +127,7 @@ def tag_of(event: type) -> str:
 
 
 def split_tag(tag: str) -> tuple[str, int]:
-    """Return the name of an event and its version; what has no version is the first."""
+    """Return the name of an event and its version; a tag without a version is version 1."""
     name, _, version = tag.partition("@")
     return (name, int(version)) if version.isdecimal() and len(version) <= _LONGEST_VERSION else (tag, 1)
 
@@ -139,8 +139,8 @@ def _corrupt(error: Exception) -> CorruptLog:
 # Snapshots
 
 
-class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The rows of all tables, under the names that the execution has for them; a tuple as a key is written in full."""
+class SnapshotRows(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The rows of all tables, by the attribute names of `ExecutionState`; a tuple as a key is written in full."""
 
     version: int = msgspec.field(name="v")
     facts: Facts
@@ -153,6 +153,7 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     queue: dict[int, str] = {}
     answered: dict[int, str] = {}
     timers: dict[str, int] = {}
+    taken: dict[str, Taken] = {}
 
 
 class _Version(msgspec.Struct):
@@ -160,20 +161,20 @@ class _Version(msgspec.Struct):
 
 
 TABLES: tuple[str, ...] = tuple(
-    name for name in Snapshot.__struct_fields__ if name not in ("version", "facts", "collected")
+    name for name in SnapshotRows.__struct_fields__ if name not in ("version", "facts", "collected")
 )
 
 
-def encode_state(state: Execution) -> bytes:
+def encode_state(state: ExecutionState) -> bytes:
     """Return the bytes of a state; equal states give equal bytes."""
     rows = {name: dict(sorted(getattr(state, name).rows.items())) for name in TABLES}
     rows["counts"] = {name: count for name, count in rows["counts"].items() if count}
     collected = [(*key, row) for key, row in sorted(state.collected.rows.items(), key=_order)]
-    return _encode(Snapshot(version=SNAPSHOT_VERSION, facts=state.facts, collected=collected, **rows))
+    return _encode(SnapshotRows(version=SNAPSHOT_VERSION, facts=state.facts, collected=collected, **rows))
 
 
-def decode_state(data: bytes, plan: Plan) -> Execution:
-    """Return the state that was encoded, ready to go on by the plan that it was made by."""
+def decode_state(data: bytes, plan: Plan) -> ExecutionState:
+    """Return the state that was encoded, with the plan that it was made by."""
     try:
         found = _VERSION.decode(data).version
         if found != SNAPSHOT_VERSION:
@@ -183,7 +184,7 @@ def decode_state(data: bytes, plan: Plan) -> Execution:
         raise CorruptSnapshot(f"The snapshot cannot be read: {error}.") from error
     if snapshot.facts.hash not in (plan.hash, ""):  # before its first event an execution is the same by any plan
         raise WrongPlan(f"The execution runs version {snapshot.facts.hash} of its workflow, not {plan.hash}.")
-    state = Execution(plan)
+    state = ExecutionState(plan)
     state.change(**msgspec.structs.asdict(snapshot.facts))
     for name in TABLES:
         getattr(state, name).rows.update(getattr(snapshot, name))
@@ -199,7 +200,7 @@ def _order(entry: tuple[tuple[str, int | str], Collected]) -> tuple[str, bool, i
 
 _encode = msgspec.json.Encoder().encode
 _VERSION = msgspec.json.Decoder(_Version)
-_SNAPSHOT = msgspec.json.Decoder(Snapshot)
+_SNAPSHOT = msgspec.json.Decoder(SnapshotRows)
 _PLAIN: msgspec.json.Decoder[list[Fields]] = msgspec.json.Decoder(list[Fields])
 _EVENTS = EventCodec(list[AnyEvent], UPCASTERS)
 

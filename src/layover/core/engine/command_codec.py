@@ -1,4 +1,4 @@
-"""Commands as bytes, for the time that they wait in a queue: the name of the command, and its fields."""
+"""Commands as bytes, while they wait in a queue: the name of the command, and its fields."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, get_args
 import msgspec
 
 from layover.core.engine.commands import AnyCommand
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 if TYPE_CHECKING:
     from layover.core.engine.commands import Command
 
 
 class UnknownCommand(LayoverError):  # noqa: N818 - it says what the command is
-    """A command that this release does not know: most likely a newer one sent it."""
+    """A command that this release does not know: most likely a newer release sent it."""
 
     code = "unknown_command"
 
@@ -40,5 +40,5 @@ def decode_command(kind: str, body: bytes) -> AnyCommand:
     """Return the command that was encoded."""
     decoder = _DECODERS.get(kind)
     if decoder is None:
-        raise UnknownCommand(f"There is no command `{kind}` in this release of Layover.")
+        raise UnknownCommand(f"This release of Layover does not know the command `{kind}`.")
     return decoder.decode(body)

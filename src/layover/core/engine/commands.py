@@ -1,4 +1,4 @@
-"""What somebody asks of an execution. Commands are imperative and never stored as such; jitter arrives inside them."""
+"""Requests to an execution. Commands are imperative and never stored in the log; jitter arrives inside them."""
 
 from __future__ import annotations
 
@@ -7,17 +7,23 @@ from typing import TypeAlias
 import msgspec
 
 from layover.core.engine.events import Error
+from layover.tracebacks import Traceback
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """A request; a stale or repeated one changes nothing."""
+    """A request; a stale or repeated one changes nothing. `traceparent` is the span from which it was sent, if any.
+
+    A command that begins a leg has `leg_traceparent`, the span of that leg.
+    """
+
+    traceparent: str = ""
 
 
 class Create(Command, frozen=True, kw_only=True):
-    """Begin an execution, whose first leg is the instance's; a child that is waited for has a parent and its point.
+    """Create an execution, whose first leg is the instance's; a child with a waiting parent names it and its point.
 
     It starts at once, at a moment, or (`hold`) when it is admitted. With a reason to be `paused` its gate is closed
-    from the beginning, and it starts no earlier than somebody opens that.
+    from the beginning, and it does not start before the gate opens.
     """
 
     id: str
@@ -27,11 +33,12 @@ class Create(Command, frozen=True, kw_only=True):
     parent: str | None = None
     parent_point: str | None = None
     instance: str = ""
+    leg_traceparent: str = ""
     start_at: int | None = None
     hold: bool = False
     paused: str = ""
     paused_by: str | None = None
-    depth: int = 0  # how many executions above it have started it
+    depth: int = 0  # how many ancestors it has
     version: int | None = None
     tags: tuple[str, ...] = ()
     priority: int = 0
@@ -39,11 +46,11 @@ class Create(Command, frozen=True, kw_only=True):
 
 
 class Admit(Command, frozen=True, kw_only=True):
-    """A limit that the execution waits for lets it start."""
+    """Let an execution start that waited for a limit."""
 
 
 class Complete(Command, frozen=True, kw_only=True):
-    """A call has returned."""
+    """Report that a call has returned."""
 
     node: str
     attempt: int
@@ -51,17 +58,18 @@ class Complete(Command, frozen=True, kw_only=True):
 
 
 class Fail(Command, frozen=True, kw_only=True):
-    """A call has failed; `jitter` from -1 to 1 spreads retries."""
+    """Report that a call has failed; `jitter` from -1 to 1 spreads retries."""
 
     node: str
     attempt: int
     error: Error
     bases: tuple[str, ...] = ()
     jitter: float = 0.0
+    traceback: Traceback | None = None
 
 
 class Probed(Command, frozen=True, kw_only=True):
-    """It was looked whether a call that was lost had its effect; if nobody can tell (None), an operator is asked."""
+    """Report whether a lost call had its effect; None if the probe cannot tell: then an operator is asked."""
 
     node: str
     attempt: int
@@ -71,7 +79,7 @@ class Probed(Command, frozen=True, kw_only=True):
 
 
 class Checkpoint(Command, frozen=True, kw_only=True):
-    """A running node puts down how far it has come."""
+    """Store how far a running node has come."""
 
     node: str
     attempt: int
@@ -79,7 +87,7 @@ class Checkpoint(Command, frozen=True, kw_only=True):
 
 
 class Record(Command, frozen=True, kw_only=True):
-    """A running function records a value under a key."""
+    """Store a value of a running function under a key."""
 
     node: str
     attempt: int
@@ -88,7 +96,7 @@ class Record(Command, frozen=True, kw_only=True):
 
 
 class Ask(Command, frozen=True, kw_only=True):
-    """A running function asks a person under a key and rests; it is run again when the answer is there."""
+    """Ask a person for a running function, under a key; the function rests and runs again with the answer."""
 
     node: str
     attempt: int
@@ -99,7 +107,7 @@ class Ask(Command, frozen=True, kw_only=True):
 
 
 class Sleep(Command, frozen=True, kw_only=True):
-    """A running function sleeps under a key and rests; it is run again when the time has passed."""
+    """Let a running function sleep under a key; it rests and runs again when the time has passed."""
 
     node: str
     attempt: int
@@ -108,24 +116,26 @@ class Sleep(Command, frozen=True, kw_only=True):
 
 
 class StartLeg(Command, frozen=True, kw_only=True):
-    """An instance takes the execution up."""
+    """Begin a leg of an execution that lost so many instances in a row without progress (`losses`)."""
 
     cause: str
     instance: str
+    losses: int = 0
+    leg_traceparent: str = ""
 
 
 class StartQueued(Command, frozen=True, kw_only=True):
-    """There may be a place for a call that waits for one."""
+    """Start queued calls, as far as there are free call slots."""
 
     node: str
 
 
 class Wake(Command, frozen=True, kw_only=True):
-    """Time has passed: do what is due."""
+    """Do what is due by now."""
 
 
 class Answer(Command, frozen=True, kw_only=True):
-    """A person answers a pause point; for an approval `approved` decides. `at` is when they did, if not just now.
+    """Answer a pause point as a person; for an approval `approved` decides. `at` is when, if not now.
 
     The `variables` are set when the answer is applied.
     """
@@ -141,7 +151,7 @@ class Answer(Command, frozen=True, kw_only=True):
 
 
 class Delegate(Command, frozen=True, kw_only=True):
-    """A person lets another act in their place."""
+    """Let another person act in the place of an approver."""
 
     point: str
     by: str
@@ -150,7 +160,7 @@ class Delegate(Command, frozen=True, kw_only=True):
 
 
 class Deliver(Command, frozen=True, kw_only=True):
-    """A signal has come: for every point that waits for it, or for one that looked back and found it (`at`)."""
+    """Deliver a signal: to every point that waits for it, or to one that found it in its mailbox (`at`)."""
 
     point: str = ""
     id: str
@@ -161,7 +171,7 @@ class Deliver(Command, frozen=True, kw_only=True):
 
 
 class Report(Command, frozen=True, kw_only=True):
-    """What a callback or a child execution came to."""
+    """Report the result of a callback or of a child execution."""
 
     point: str
     output: object = None
@@ -169,26 +179,26 @@ class Report(Command, frozen=True, kw_only=True):
 
 
 class Beat(Command, frozen=True, kw_only=True):
-    """Whoever is to call back is still at it."""
+    """Report a heartbeat of the work that will call back."""
 
     point: str
 
 
 class ChildPaused(Command, frozen=True, kw_only=True):
-    """The child that a point waits for is paused: by the parent's pause of this number, or (0) by somebody else."""
+    """Report that the child of a point is paused: by the parent's pause of this number, or (0) for another reason."""
 
     point: str
     order: int = 0
 
 
 class ChildResumed(Command, frozen=True, kw_only=True):
-    """The child that a point waits for was paused and goes on."""
+    """Report that the paused child of a point goes on."""
 
     point: str
 
 
 class CancelPoint(Command, frozen=True, kw_only=True):
-    """Somebody gives up waiting at a point; its node fails."""
+    """Give up waiting at a point; its node fails."""
 
     point: str
     reason: str = ""
@@ -196,19 +206,30 @@ class CancelPoint(Command, frozen=True, kw_only=True):
 
 
 class Pause(Command, frozen=True, kw_only=True):
-    """An operator holds the execution, or (`order`) the parent that is paused for the so-manieth time."""
+    """Pause the execution for an operator, or for the pause of its parent with the number `order`.
+
+    With `resume_at` it goes on by itself at that moment; if it is paused already, that is all that changes.
+    """
 
     reason: str = ""
     by: str | None = None
     order: int = 0
+    resume_at: int | None = None
+
+
+class ScheduleResume(Command, frozen=True, kw_only=True):
+    """Let a paused execution go on by itself at a moment; without one, only when it is resumed."""
+
+    at: int | None = None
+    by: str | None = None
 
 
 class StopDraining(Command, frozen=True, kw_only=True):
-    """The time to finish has passed: pause although calls are still out; their fate is not known."""
+    """Pause although calls are still out, because the time to drain has passed; those calls are in doubt."""
 
 
 class Resume(Command, frozen=True, kw_only=True):
-    """An operator releases it."""
+    """Open the gate of a paused execution."""
 
     data: dict[str, object] = {}
     reason: str = ""
@@ -216,14 +237,14 @@ class Resume(Command, frozen=True, kw_only=True):
 
 
 class Cancel(Command, frozen=True, kw_only=True):
-    """Somebody ends the execution."""
+    """End the execution."""
 
     reason: str = ""
     by: str | None = None
 
 
 class Retry(Command, frozen=True, kw_only=True):
-    """Go on with a failed execution from what failed; whoever may ask again has a `key` for it.
+    """Continue a failed execution from what failed; a request that may be repeated has a `key`.
 
     The `instance` that reopens a closed execution begins a leg with it.
     """
@@ -231,12 +252,13 @@ class Retry(Command, frozen=True, kw_only=True):
     by: str | None = None
     key: str = ""
     instance: str = ""
+    leg_traceparent: str = ""
 
 
 class Rewind(Command, frozen=True, kw_only=True):
-    """Drop the results of a node and of everything after it, and go on from there.
+    """Drop the results of a node and of everything after it, and go on from that node.
 
-    The `key` and the `instance` are as for a retry.
+    `key` and `instance` are as for a retry.
     """
 
     to: str
@@ -244,12 +266,13 @@ class Rewind(Command, frozen=True, kw_only=True):
     by: str | None = None
     key: str = ""
     instance: str = ""
+    leg_traceparent: str = ""
 
 
 class Recover(Command, frozen=True, kw_only=True):
-    """The instance that drove the execution is gone: what it had started is started again.
+    """Make the calls again that were out when the instance of the execution went away.
 
-    One that was stopped in order is not `lost`, and nothing is counted against what it was calling.
+    An instance that was stopped in order is not `lost`: nothing is counted against the nodes that it was calling.
     """
 
     lost: bool = True
@@ -277,6 +300,7 @@ AnyCommand: TypeAlias = (
     | ChildResumed
     | CancelPoint
     | Pause
+    | ScheduleResume
     | StopDraining
     | Resume
     | Cancel

@@ -1,8 +1,8 @@
-"""Containers: which rounds and branches are opened, what each leaves behind, and when the container is done.
+"""Containers: which rounds and branches are opened, what each collects, and when the container is done.
 
 A loop has one scope open at a time, a parallel as many as its `concurrency` allows. The items are fixed when the
-container is entered and recorded with that event; a `while` is asked anew before each round. Scopes that were halted
-and are due again come before those that have not been opened yet.
+container is entered and recorded with that event; the condition of a `while` is evaluated before each round. Halted
+scopes that are due again come before scopes that have not been opened yet.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from layover.core.plan import PlannedNode
 
 _MOST_ROUNDS = 1_000_000
-_MOST_DETAILS = 100  # failures that are told one by one; the others are in the log
+_MOST_DETAILS = 100  # failures listed in the error; the others are in the log
 
 
 def enter(context: DecisionContext, name: str, planned: PlannedNode) -> None:
-    """Begin a container: fix its items and open its first scopes."""
+    """Enter a container: fix its items and open its first scopes."""
     try:
         items = _items(context, name, planned)
     except ExpressionError as failure:
@@ -42,15 +42,15 @@ def enter(context: DecisionContext, name: str, planned: PlannedNode) -> None:
     if limit is not None and isinstance(rounds, int) and rounds > limit:
         fail(context, name, _too_many(limit))
         return
-    go_on(context, name)
+    continue_container(context, name)
 
 
-def go_on(context: DecisionContext, name: str) -> None:
-    """Open what may be opened next, or end the container."""
-    _go_on(context, name, context.state.planned(name))
+def continue_container(context: DecisionContext, name: str) -> None:
+    """Open the next scopes of a container, or end it."""
+    _continue(context, name, context.state.planned(name))
 
 
-def _go_on(context: DecisionContext, name: str, planned: PlannedNode) -> None:
+def _continue(context: DecisionContext, name: str, planned: PlannedNode) -> None:
     try:
         if isinstance(planned.node, Loop):
             _next_round(context, name, planned, planned.node)
@@ -76,14 +76,14 @@ def close_scope(context: DecisionContext, path: str) -> None:
     if broken:
         _end_loop(context, scope.node)
     else:
-        _go_on(context, scope.node, planned)
+        _continue(context, scope.node, planned)
 
 
 def collected_output(context: DecisionContext, path: str, planned: PlannedNode, name: str) -> object:
-    """Return what a scope gives: what `collect` says, or the output of its leaf, or of its leaves by id."""
-    if "collect" in planned.fillings:
+    """Return the output of a scope: by `collect`, or the output of its leaf, or of its leaves by id."""
+    if "collect" in planned.renderers:
         return context.render_in(path, name, planned, "collect")
-    return bounded(leaf_output(context, path), "What its last nodes give")
+    return bounded(leaf_output(context, path), "The output of the last nodes")
 
 
 def leaf_output(context: DecisionContext, path: str) -> object:
@@ -108,7 +108,8 @@ def _items(context: DecisionContext, name: str, planned: PlannedNode) -> object:
         found = context.evaluate(name, planned, "for_each")
         if not isinstance(found, list):
             raise ExpressionError("`for_each` needs a list.", code="no_such_overload")
-        # Only what an expression builds can hold what JSON does not have, and walking through data costs their size.
+        # Only a value that an expression builds can hold something that JSON has not; walking through data costs its
+        # size.
         return found if planned.expressions["for_each"].only_reads else to_json(found)
     return None
 
@@ -182,8 +183,8 @@ def _end_parallel(context: DecisionContext, name: str, node: Parallel, keys: Seq
     output: object = outputs if node.body is not None else dict(zip(map(str, keys), outputs, strict=True))
     error = None
     if errors:
-        told = list(errors.items())[:_MOST_DETAILS]
-        details = [{"key": key, "code": one.code, "message": one.message} for key, one in told]
+        listed = list(errors.items())[:_MOST_DETAILS]
+        details = [{"key": key, "code": one.code, "message": one.message} for key, one in listed]
         message = f"{len(errors)} of {len(keys)} branches failed."
         error = ev.Error(code="branches_failed", message=message, context_id=name, details=details)
     _complete(context, name, output, error)
@@ -191,7 +192,7 @@ def _end_parallel(context: DecisionContext, name: str, node: Parallel, keys: Seq
 
 def _complete(context: DecisionContext, name: str, output: object, error: ev.Error | None = None) -> None:
     try:
-        bounded(output, "What it collected")
+        bounded(output, "The collected output")
     except ExpressionError as failure:
         fail(context, name, error_of(failure))
         return

@@ -1,40 +1,45 @@
-"""Commands to events. All rules live behind here; a command that is stale, repeated or too late gives no events.
+"""Commands to events. All rules live behind here; a stale, repeated or late command gives no events.
 
-`decide` leaves the state as it was, however many events it gives. `play` is for whoever commits them: the state has
+`decide` leaves the state as it was, however many events it gives. `play` is for callers that commit them: the state has
 moved on, and goes back by `state.undo_log.revert()` if the commit is refused, or stays by `state.undo_log.keep()`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Final, TypeAlias, assert_never, cast, get_args
 
-from layover.core.engine import calls, gate, points, recovery, signals, starting
+from layover.core.engine import calls, gate, points, recovery, resuming, signals, starting
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.activate import complete, start_queued
-from layover.core.engine.advance import advance, look_everywhere
-from layover.core.engine.decision_context import ENDLESS, UNLIMITED, DecisionContext, SlotSupply
+from layover.core.engine.advance import advance, check_all_scopes
+from layover.core.engine.decision_context import ENDLESS, DecisionContext
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.timing import wake
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Callable, Container
 
-    from layover.core.engine.state import Execution, NodeState
+    from layover.core.engine.free_slots import FreeSlots
+    from layover.core.engine.state import ExecutionState, NodeState
 
-# It would wait at two points at once, and nobody could say which of them it goes on from.
+# It would wait at two points at once, and it would be unclear from which of them it goes on.
 _NO_REST = ev.Error(
-    code="cannot_rest", message="A function that is to be replied to can neither ask nor sleep.", retryable=False
+    code="cannot_rest", message="A function that waits for a callback can neither ask nor sleep.", retryable=False
 )
 
+Handler: TypeAlias = "Callable[[DecisionContext, cmd.AnyCommand], None]"
 _FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
 _ToPoint: TypeAlias = cmd.Answer | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.Beat | cmd.CancelPoint
-_ByOperator: TypeAlias = cmd.Pause | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.Rewind
+_FromChild: TypeAlias = cmd.ChildPaused | cmd.ChildResumed
+_ByOperator: TypeAlias = cmd.Pause | cmd.ScheduleResume | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.Rewind
 _ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
 
 
-def decide(state: Execution, command: cmd.AnyCommand, now: int, slots: SlotSupply = UNLIMITED) -> list[ev.AnyEvent]:
-    """Return what a command leads to; the state stays as it was."""
+def decide(
+    state: ExecutionState, command: cmd.AnyCommand, now: int, slots: FreeSlots | None = None
+) -> list[ev.AnyEvent]:
+    """Return the events of a command; the state stays as it was."""
     try:
         return play(state, command, now, slots)
     finally:
@@ -42,18 +47,18 @@ def decide(state: Execution, command: cmd.AnyCommand, now: int, slots: SlotSuppl
 
 
 def play(
-    state: Execution,
+    state: ExecutionState,
     command: cmd.AnyCommand,
     now: int,
-    slots: SlotSupply = UNLIMITED,
+    slots: FreeSlots | None = None,
     most: int = ENDLESS,
     with_time_left: Container[str] = (),
 ) -> list[ev.AnyEvent]:
-    """Return what a command leads to; the state moves along and can still go back.
+    """Return the events of a command; the state moves along and can still go back.
 
-    A call for which there is no place is left in the queue, until `StartQueued` finds one for it. After so many events
-    as there may be at `most`, nodes that are ready are left for the next command; any will do.
-    Calls that are `spared` do not time out: they have been out for less long than the calendar says.
+    A call without a free call slot stays queued, until `StartQueued` finds a slot for it; `slots.used` says which slots
+    were used. After `most` events, ready nodes are left for the next command, whichever it is. Calls `with_time_left`
+    do not time out: they have been out for less time than the wall clock says.
     """
     context = DecisionContext(state, now, slots, most, with_time_left)
     if not state.counts.rows["seq"]:
@@ -66,41 +71,29 @@ def play(
 
 
 def handle(context: DecisionContext, command: cmd.AnyCommand) -> None:
-    """Decide what a command leads to by itself, without what follows from that."""
-    match command:
-        case cmd.Complete() | cmd.Fail() | cmd.Probed() | cmd.Checkpoint() | cmd.Record() | cmd.Ask() | cmd.Sleep():
-            node = context.state.nodes.get(command.node)
-            # A late result of an earlier attempt changes nothing.
-            if node is not None and node.status == "running" and node.attempt == command.attempt:
-                _hear_node(context, command, node)
-        case cmd.Answer() | cmd.Delegate() | cmd.Deliver() | cmd.Report() | cmd.Beat() | cmd.CancelPoint():
-            _tell_point(context, command)
-        case cmd.ChildPaused() | cmd.ChildResumed():
-            points.hold(context, command)
-        case cmd.Pause() | cmd.Resume() | cmd.Cancel() | cmd.Retry() | cmd.Rewind():
-            _obey(context, command)
-        case cmd.Wake() | cmd.Recover() | cmd.StartLeg() | cmd.StartQueued() | cmd.StopDraining():
-            _serve_instance(context, command)
-        case cmd.Admit():
-            starting.admit(context)
-        case cmd.Create():
-            pass  # it has been created before
-        case _:
-            assert_never(command)
+    """Decide the direct events of a command, without those that follow from them."""
+    HANDLERS[type(command)](context, command)
 
 
-def _serve_instance(context: DecisionContext, command: _ByInstance) -> None:
+def _handle_instance_command(context: DecisionContext, command: _ByInstance) -> None:
     match command:
         case cmd.Wake():
             wake(context)
         case cmd.StartLeg():
-            context.emit(ev.LegStarted(cause=command.cause, instance=command.instance))
+            context.emit(
+                ev.LegStarted(
+                    cause=command.cause,
+                    instance=command.instance,
+                    losses=command.losses,
+                    traceparent=command.leg_traceparent,
+                )
+            )
         case cmd.StartQueued():
             start_queued(context, command.node)
         case cmd.Recover() if context.state.facts.gate == "open":
             recovery.recover(context, lost=command.lost)
         case cmd.Recover() | cmd.StopDraining():
-            # Behind a closed gate nothing starts again. Of what an instance had, only calls are lost with it.
+            # Behind a closed gate nothing starts again. Only calls are lost with an instance.
             lost = isinstance(command, cmd.StopDraining) or context.state.counts["calls"]
             if context.state.facts.gate == "pausing" and lost:
                 gate.rest(context)
@@ -108,14 +101,21 @@ def _serve_instance(context: DecisionContext, command: _ByInstance) -> None:
             assert_never(command)
 
 
-def _hear_node(context: DecisionContext, command: _FromNode, node: NodeState) -> None:
+def _handle_node_command(context: DecisionContext, command: _FromNode) -> None:
+    node = context.state.nodes.rows.get(command.node)
+    # A late result of an earlier attempt changes nothing.
+    if node is not None and node.status == "running" and node.attempt == command.attempt:
+        _handle_current_call(context, command, node)
+
+
+def _handle_current_call(context: DecisionContext, command: _FromNode, node: NodeState) -> None:
     match command:
         case cmd.Complete() if not node.point:
             complete(context, command.node, command.output)
         case cmd.Complete():
             context.emit(ev.NodeHandedOver(node=command.node, output=command.output))
         case cmd.Fail():
-            calls.failed(context, command.node, command.error, command.bases, command.jitter)
+            calls.failed(context, command.node, command.error, command)
         case cmd.Probed():
             calls.probed(context, command)
         case cmd.Checkpoint():
@@ -131,7 +131,7 @@ def _hear_node(context: DecisionContext, command: _FromNode, node: NodeState) ->
             assert_never(command)
 
 
-def _tell_point(context: DecisionContext, command: _ToPoint) -> None:
+def _handle_point_command(context: DecisionContext, command: _ToPoint) -> None:
     match command:
         case cmd.Answer():
             points.answer(context, command)
@@ -149,22 +149,16 @@ def _tell_point(context: DecisionContext, command: _ToPoint) -> None:
             assert_never(command)
 
 
-def _obey(context: DecisionContext, command: _ByOperator) -> None:
+def _handle_operator_command(context: DecisionContext, command: _ByOperator) -> None:
     match command:
         case cmd.Pause():
-            if context.state.facts.gate == "open":
-                reason = command.reason or f"Paused by {command.by or 'an operator'}"
-                context.emit(ev.ExecutionPausing(reason=reason, by=command.by, order=command.order))
-            elif command.order not in (0, context.state.facts.order):
-                context.emit(ev.ExecutionPauseNoted(order=command.order))
+            gate.close(context, command)
+        case cmd.ScheduleResume():
+            gate.schedule(context, command.at, command.by)
         case cmd.Resume():
-            was = context.state.facts.gate
-            if was != "open":
-                context.emit(ev.ExecutionResumed(reason=command.reason, by=command.by, data=command.data))
-                if was == "paused":
-                    recovery.recover(context, lost=False)  # what was in doubt
-                look_everywhere(context)
-                starting.start(context)
+            if context.state.facts.gate != "open":
+                event = ev.ExecutionResumed(reason=command.reason, by=command.by, data=command.data)
+                resuming.open_gate(context, event)
             recovery.release_incidents(context)
         case cmd.Cancel():
             cancel_points(context, "", command.reason)
@@ -176,11 +170,34 @@ def _obey(context: DecisionContext, command: _ByOperator) -> None:
 
 
 def _reopen(context: DecisionContext, command: cmd.Retry | cmd.Rewind) -> None:
-    """Take work up again; what had come to its end when the execution was closed goes on from there."""
+    """Reopen an execution, or rewind it; containers whose scopes had settled when it was closed go on."""
     was_closed = bool(context.state.facts.closed)
     if isinstance(command, cmd.Retry):
         recovery.retry(context, command)
     else:
         recovery.rewind(context, command)
     if was_closed and not context.state.facts.closed:
-        look_everywhere(context)
+        check_all_scopes(context)
+
+
+def _admit(context: DecisionContext, _command: cmd.Admit) -> None:
+    starting.admit(context)
+
+
+def _ignore_repeated(_context: DecisionContext, _command: cmd.Create) -> None:
+    """Decide nothing: the execution exists."""
+
+
+# By type: to try one type of struct after the other would take longer than most decisions.
+HANDLERS: Final[dict[type[cmd.AnyCommand], Handler]] = cast(
+    "dict[type[cmd.AnyCommand], Handler]",
+    {
+        **dict.fromkeys(get_args(_FromNode), _handle_node_command),
+        **dict.fromkeys(get_args(_ToPoint), _handle_point_command),
+        **dict.fromkeys(get_args(_FromChild), points.hold),
+        **dict.fromkeys(get_args(_ByOperator), _handle_operator_command),
+        **dict.fromkeys(get_args(_ByInstance), _handle_instance_command),
+        cmd.Admit: _admit,
+        cmd.Create: _ignore_repeated,
+    },
+)

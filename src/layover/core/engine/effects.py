@@ -1,18 +1,18 @@
-"""What the world outside has to do about events that have become durable: make calls, stop them, keep its rows.
+"""What the runtime has to do about events that are durable: make calls, stop them, update rows, send messages.
 
-A pure translation: whoever runs the engine does these things after the commit, in this order. A call that is stopped
-may still report; the engine tells by its attempt that nobody waits for it. What another execution is told carries the
-number of the event that it comes from: of one event, each is told at most one thing.
+A pure translation: the runtime carries the effects out after the commit, in this order. A call that is stopped may
+still report; the engine recognises by its attempt that the report is stale. A message to another execution carries the
+number of the event that it comes from: one event sends at most one message to each execution.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, TypeAlias, assert_never
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never, cast
 
 import msgspec
 
-from layover.core.definitions.node_types import Call as CallNode
-from layover.core.definitions.node_types import ChildWorkflow, WaitSignal
+from layover.core.definitions.node_types import CallNode, ChildWorkflow, WaitSignal
+from layover.core.definitions.secret_use import SecretPosition
 from layover.core.engine import events as ev
 from layover.core.engine.gate import open_children
 from layover.core.engine.in_doubt import is_probing
@@ -21,15 +21,19 @@ from layover.core.engine.signals import awaited_signals
 from layover.core.engine.state import Point
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
 
 
-class Call(msgspec.Struct, frozen=True, gc=False):
-    """Make a call and report what it came to, with its attempt.
+_MOST_TAKEN: Final = 500  # in one message
 
-    With a `point` it is told how to call back. A `probe` asks whether an earlier call, which was lost, had its effect.
+
+class MakeCall(msgspec.Struct, frozen=True, gc=False):
+    """Make a call and report its result, with its attempt.
+
+    With a `point` the call gets a callback address. A `probe` asks whether an earlier, lost call had its effect.
+    `secrets` are the positions in the input that get values just before the call is made.
     """
 
     node: str
@@ -42,6 +46,7 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     heartbeat: int | None = None
     checkpoint: object = None
     journal: dict[str, object] = {}
+    secrets: tuple[SecretPosition, ...] = ()
 
 
 class StopCalls(msgspec.Struct, frozen=True):
@@ -51,26 +56,26 @@ class StopCalls(msgspec.Struct, frozen=True):
 
 
 class StopCall(msgspec.Struct, frozen=True):
-    """Ask the call of a node to stop: what it was made for has come to an end without it."""
+    """Ask the call of a node to stop: its node has ended without it."""
 
     node: str
 
 
 class OpenPoint(msgspec.Struct, frozen=True):
-    """Make a point visible to whoever is waited for."""
+    """Make a pause point visible."""
 
     point: Point
 
 
 class ClosePoint(msgspec.Struct, frozen=True):
-    """Nobody is waited for at a point any more."""
+    """A pause point waits no longer."""
 
     point: str
     how: str
 
 
 class StartChild(msgspec.Struct, frozen=True):
-    """Start another workflow under an id; what it comes to is reported to the point, if it is not detached.
+    """Start another workflow under an id; its result is reported to the point, if it is not detached.
 
     `seq` is the number of the event that this comes from, here and in the other messages to executions.
     """
@@ -95,7 +100,7 @@ class TellChild(msgspec.Struct, frozen=True):
 
 
 class TellParent(msgspec.Struct, frozen=True):
-    """Tell the parent, at the point where it waits, that this execution is paused, goes on, or is closed."""
+    """Tell the parent, at the point where it waits, that this execution is paused, has resumed, or is closed."""
 
     parent: str
     point: str
@@ -107,70 +112,83 @@ class TellParent(msgspec.Struct, frozen=True):
 
 
 class Scan(msgspec.Struct, frozen=True):
-    """Look for signals that have come before their point was open, from a moment on."""
+    """Look for signals that came before their point was open, from a moment on."""
 
     point: str
     signals: tuple[tuple[str, str], ...]
     since: int
     seq: int
+    taken: tuple[str, ...] = ()  # signals that need not be found, as the execution has taken them; not always all
 
 
 class Notify(msgspec.Struct, frozen=True):
-    """Tell the people who are asked: a point was opened, it is time to remind, more are asked."""
+    """Notify the people who are asked: a point was opened, a reminder is due, or more people are asked."""
 
     point: str
     why: str
 
 
+class LogFailure(msgspec.Struct, frozen=True):
+    """Log that a node failed."""
+
+    event: ev.NodeFailed
+
+
 class Close(msgspec.Struct, frozen=True):
-    """The execution is closed: tell whoever waits for it."""
+    """The execution is closed: wake the callers that wait for its end."""
 
     status: str
 
 
 Effect: TypeAlias = (
-    Call | StopCalls | StopCall | OpenPoint | ClosePoint | StartChild | TellChild | TellParent | Scan | Notify | Close
+    MakeCall
+    | StopCalls
+    | StopCall
+    | OpenPoint
+    | ClosePoint
+    | StartChild
+    | TellChild
+    | TellParent
+    | Scan
+    | Notify
+    | LogFailure
+    | Close
 )
+_EffectsOf: TypeAlias = "Callable[[ExecutionState, ev.AnyEvent, int], Iterable[Effect]]"
 
-# Most steps are made of these: they are passed over before anything is asked about them.
-_WITHOUT_EFFECT: frozenset[type[ev.Event]] = frozenset(
-    {ev.NodeScheduled, ev.NodeCompleted, ev.NodeFailed, ev.ScopeOpened, ev.VariableSet}
-)
-_ENDS: dict[type[ev.Event], str] = {
+_ENDS: dict[type[ev.DomainEvent], str] = {
     ev.PausePointApplied: "applied",
     ev.PausePointExpired: "expired",
     ev.PausePointCancelled: "cancelled",
 }
-_EXPIRED = "Its parent waits for it no longer: the time has passed."
+_EXPIRED = "The deadline passed, and the parent execution no longer waits for this one."
 
 
-def effects(state: Execution, events: Sequence[ev.AnyEvent]) -> list[Effect]:
-    """Return what is to be done about the last events that the state has taken in."""
-    told: list[Effect] = []
+def effects(state: ExecutionState, events: Sequence[ev.AnyEvent]) -> list[Effect]:
+    """Return the effects of the last events that the state has applied."""
+    made: list[Effect] = []
     new_children: set[object] = set()
     first = state.counts.rows["seq"] - len(events)
     for seq, event in enumerate(events, first):
-        if type(event) in _WITHOUT_EFFECT:
-            continue
-        if isinstance(event, ev.NodeStarted):
-            started = _started(state, event, seq)
+        kind = type(event)
+        if kind is ev.NodeStarted:
+            started = _effect_of_start(state, event, seq)  # type: ignore[arg-type]  # by the line above
             if started is not None:
-                told.append(started)
-            continue
-        if isinstance(event, ev.ExecutionPausing):
+                made.append(started)
+        elif kind is ev.ExecutionPausing:
             later = sum(1 for one in events[seq - first + 1 :] if isinstance(one, ev.ExecutionPausing))
-            told.extend(_pause_children(state, event, seq, state.facts.pauses - later))
-            continue
-        told.extend(_effects_of(state, event, seq))
-        if isinstance(event, ev.PausePointOpened) and event.kind == "child":
-            new_children.add(event.details["child"])
-    return _once_started(told, new_children) if new_children else told
+            made.extend(_pause_children(state, event, seq, state.facts.pauses - later))  # type: ignore[arg-type]
+        elif kind in _EFFECTS:
+            made.extend(_EFFECTS[kind](state, event, seq))
+            if isinstance(event, ev.PausePointOpened) and event.kind == "child":
+                new_children.add(event.details["child"])
+    return _drop_messages_before_start(made, new_children) if new_children else made
 
 
-def _once_started(told: list[Effect], new_children: set[object]) -> list[Effect]:
-    """Leave out what a child would be told before it is started, or although it never is: its point was given up."""
+def _drop_messages_before_start(made: list[Effect], new_children: set[object]) -> list[Effect]:
+    """Drop messages to a child before its start, and all messages to a child that is never started."""
     kept: list[Effect] = []
-    for effect in told:
+    for effect in made:
         if isinstance(effect, StartChild):
             new_children.discard(effect.child)
         if not (isinstance(effect, TellChild) and effect.child in new_children):
@@ -178,43 +196,22 @@ def _once_started(told: list[Effect], new_children: set[object]) -> list[Effect]
     return kept
 
 
-def _pause_children(state: Execution, event: ev.ExecutionPausing, seq: int, order: int) -> Iterator[Effect]:
+def _pause_children(state: ExecutionState, event: ev.ExecutionPausing, seq: int, order: int) -> Iterator[Effect]:
     for point in open_children(state):
         yield TellChild(point.child, "pause", event.reason, order=order, seq=seq)
 
 
-def _effects_of(state: Execution, event: ev.AnyEvent, seq: int) -> Iterator[Effect]:
-    match event:
-        case ev.ScopeClosed(end="failed" | "cancelled"):
-            yield StopCalls(scope_path(event.node, event.key))
-        case ev.NodeRewound():
-            yield StopCalls(event.node.partition(":")[2])
-        case ev.ExecutionCompleted() | ev.ExecutionFailed() | ev.ExecutionCancelled():
-            yield StopCalls("")
-            yield Close(state.status)
-            yield from _tell_parent(state, event, seq)
-        case ev.ExecutionPaused():
-            yield from _tell_parent(state, event, seq)
-        case ev.ExecutionPauseNoted() if state.facts.gate != "pausing":  # else it says so when it is paused
-            yield from _tell_parent(state, event, seq)
-        case ev.ExecutionResumed():
-            yield from (TellChild(point.child, "resume", event.reason, seq=seq) for point in open_children(state))
-            yield from _tell_parent(state, event, seq)
-        case _:
-            yield from _effects_of_point(state, event, seq)
-
-
-def _started(state: Execution, event: ev.NodeStarted, seq: int) -> Effect | None:
+def _effect_of_start(state: ExecutionState, event: ev.NodeStarted, seq: int) -> Effect | None:
     node, planned = state.node(event.node), state.planned(event.node)
     kind = planned.node
-    if isinstance(kind, ChildWorkflow):  # one that is waited for has a point instead
+    if isinstance(kind, ChildWorkflow):  # a child with a waiting parent has a point instead
         child = state.child_id(event.node, event.attempt)
         return StartChild("", kind.workflow, kind.version, event.input, True, child, seq)  # noqa: FBT003 - detached
-    # A later event of the same decision may have ended it, and a container makes no call.
+    # A later event of the same decision may have ended the node, and a container makes no call.
     if node.status != "running" or node.attempt != event.attempt:
         return None
     called, heartbeat = (kind.type, kind.heartbeat) if isinstance(kind, CallNode) else (planned.calls, None)
-    return Call(
+    return MakeCall(
         event.node,
         called,
         event.attempt,
@@ -225,7 +222,36 @@ def _started(state: Execution, event: ev.NodeStarted, seq: int) -> Effect | None
         heartbeat,
         node.checkpoint,
         node.journal,
+        planned.secrets,
     )
+
+
+def _of_failed_node(_state: ExecutionState, event: ev.NodeFailed, _seq: int) -> Iterable[Effect]:
+    return (LogFailure(event),)
+
+
+def _of_closed_scope(_state: ExecutionState, event: ev.ScopeClosed, _seq: int) -> Iterable[Effect]:
+    return (StopCalls(scope_path(event.node, event.key)),) if event.end in ("failed", "cancelled") else ()
+
+
+def _of_rewound_node(_state: ExecutionState, event: ev.NodeRewound, _seq: int) -> Iterable[Effect]:
+    return (StopCalls(event.node.partition(":")[2]),)
+
+
+_Closing: TypeAlias = ev.ExecutionCompleted | ev.ExecutionFailed | ev.ExecutionCancelled
+
+
+def _of_close(state: ExecutionState, event: _Closing, seq: int) -> Iterable[Effect]:
+    return (StopCalls(""), Close(state.status), *_tell_parent(state, event, seq))
+
+
+def _of_noted_pause(state: ExecutionState, event: ev.ExecutionPauseNoted, seq: int) -> Iterable[Effect]:
+    return _tell_parent(state, event, seq) if state.facts.gate != "pausing" else ()  # else it is told once it is paused
+
+
+def _of_resume(state: ExecutionState, event: ev.ExecutionResumed, seq: int) -> Iterable[Effect]:
+    told = (TellChild(point.child, "resume", event.reason, seq=seq) for point in open_children(state))
+    return (*told, *_tell_parent(state, event, seq))
 
 
 _ToParent: TypeAlias = (
@@ -238,54 +264,54 @@ _ToParent: TypeAlias = (
 )
 
 
-def _tell_parent(state: Execution, event: _ToParent, seq: int) -> Iterator[Effect]:
+def _tell_parent(state: ExecutionState, event: _ToParent, seq: int) -> Iterable[Effect]:
     parent, point = state.facts.parent, state.facts.parent_point
     if parent is None or point is None:
-        return
+        return ()
     match event:
         case ev.ExecutionPaused() | ev.ExecutionPauseNoted():
-            yield TellParent(parent, point, "paused", order=event.order, seq=seq)
+            return (TellParent(parent, point, "paused", order=event.order, seq=seq),)
         case ev.ExecutionResumed():
-            yield TellParent(parent, point, "resumed", seq=seq)
+            return (TellParent(parent, point, "resumed", seq=seq),)
         case ev.ExecutionCompleted():
-            yield TellParent(parent, point, "closed", output=event.output, seq=seq)
+            return (TellParent(parent, point, "closed", output=event.output, seq=seq),)
         case ev.ExecutionFailed():
-            yield TellParent(parent, point, "closed", error=event.error, seq=seq)
+            return (TellParent(parent, point, "closed", error=event.error, seq=seq),)
         case ev.ExecutionCancelled():
             message = event.reason or "The child execution was cancelled."
             error = ev.Error(code="child_cancelled", message=message, retryable=False)
-            yield TellParent(parent, point, "closed", error=error, seq=seq)
+            return (TellParent(parent, point, "closed", error=error, seq=seq),)
         case _:
             assert_never(event)
 
 
-def _effects_of_point(state: Execution, event: ev.AnyEvent, seq: int) -> Iterator[Effect]:
-    match event:
-        case ev.PausePointOpened():
-            yield from _opened(state, event, seq)
-        case ev.PausePointReminded():
-            yield Notify(event.point, "reminded")
-        case ev.PausePointEscalated():
-            yield Notify(event.point, "escalated")
-        case ev.PausePointAnswered():
-            yield ClosePoint(event.point, "answered")
-        case ev.PausePointApplied() | ev.PausePointExpired() | ev.PausePointCancelled():
-            yield from _ended(event, seq)
-        case _:
-            pass
+def _of_reminder(_state: ExecutionState, event: ev.PausePointReminded, _seq: int) -> Iterable[Effect]:
+    return (Notify(event.point, "reminded"),)
 
 
-def _ended(event: ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled, seq: int) -> Iterator[Effect]:
-    yield ClosePoint(event.point, _ENDS[type(event)])
+def _of_escalation(_state: ExecutionState, event: ev.PausePointEscalated, _seq: int) -> Iterable[Effect]:
+    return (Notify(event.point, "escalated"),)
+
+
+def _of_answer(_state: ExecutionState, event: ev.PausePointAnswered, _seq: int) -> Iterable[Effect]:
+    return (ClosePoint(event.point, "answered"),)
+
+
+_PointEnd: TypeAlias = ev.PausePointApplied | ev.PausePointExpired | ev.PausePointCancelled
+
+
+def _of_point_end(_state: ExecutionState, event: _PointEnd, seq: int) -> Iterable[Effect]:
+    made: list[Effect] = [ClosePoint(event.point, _ENDS[type(event)])]
     if event.call:
-        yield StopCall(event.call)
+        made.append(StopCall(event.call))
     if not isinstance(event, ev.PausePointApplied) and event.child:
         reason = event.reason if isinstance(event, ev.PausePointCancelled) else _EXPIRED
-        yield TellChild(event.child, "cancel", reason, seq=seq)
+        made.append(TellChild(event.child, "cancel", reason, seq=seq))
+    return made
 
 
-def _opened(state: Execution, event: ev.PausePointOpened, seq: int) -> Iterator[Effect]:
-    point = state.points.get(event.point)
+def _of_opening(state: ExecutionState, event: ev.PausePointOpened, seq: int) -> Iterator[Effect]:
+    point = state.points.rows.get(event.point)
     if point is None:
         return  # it was settled in the same decision
     yield OpenPoint(point)
@@ -295,6 +321,45 @@ def _opened(state: Execution, event: ev.PausePointOpened, seq: int) -> Iterator[
         child = str(event.details["child"])
         yield StartChild(event.point, node.workflow, node.version, given, False, child, seq)  # noqa: FBT003 - waited for
     elif isinstance(node, WaitSignal):
-        yield Scan(event.point, awaited_signals(point), point.opened_at - node.lookback, seq)
+        since = point.opened_at - node.lookback
+        yield Scan(event.point, awaited_signals(point), since, seq, _taken(state, since) if node.lookback else ())
     elif event.kind in ("approval", "form"):
         yield Notify(event.point, "opened")
+
+
+def _of_signalled(state: ExecutionState, event: ev.PausePointSignalled, seq: int) -> Iterable[Effect]:
+    point = state.points.rows.get(event.point)
+    if point is None:
+        return ()
+    return (Scan(event.point, awaited_signals(point), event.since, seq, _taken(state, event.since)),)
+
+
+def _taken(state: ExecutionState, since: int) -> tuple[str, ...]:
+    """Return the newest of the signals that were taken, the oldest of them first."""
+    found = sorted((one.at, id_) for id_, one in state.taken.rows.items() if one.at >= since)
+    return tuple(id_ for _, id_ in found[-_MOST_TAKEN:])
+
+
+# By type; the events that are not here have no effects.
+_EFFECTS: Final[dict[type[ev.DomainEvent], _EffectsOf]] = cast(
+    "dict[type[ev.DomainEvent], _EffectsOf]",
+    {
+        ev.NodeFailed: _of_failed_node,
+        ev.ScopeClosed: _of_closed_scope,
+        ev.NodeRewound: _of_rewound_node,
+        ev.ExecutionCompleted: _of_close,
+        ev.ExecutionFailed: _of_close,
+        ev.ExecutionCancelled: _of_close,
+        ev.ExecutionPaused: _tell_parent,
+        ev.ExecutionPauseNoted: _of_noted_pause,
+        ev.ExecutionResumed: _of_resume,
+        ev.PausePointOpened: _of_opening,
+        ev.PausePointSignalled: _of_signalled,
+        ev.PausePointReminded: _of_reminder,
+        ev.PausePointEscalated: _of_escalation,
+        ev.PausePointAnswered: _of_answer,
+        ev.PausePointApplied: _of_point_end,
+        ev.PausePointExpired: _of_point_end,
+        ev.PausePointCancelled: _of_point_end,
+    },
+)

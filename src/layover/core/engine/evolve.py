@@ -13,33 +13,35 @@ from layover.core.engine import events as ev
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
 
-Applier: TypeAlias = "Callable[[Execution, ev.AnyEvent, int], None]"
+Applier: TypeAlias = "Callable[[ExecutionState, ev.AnyEvent, int], None]"
 
 
-def evolve(state: Execution, event: ev.AnyEvent, at: int) -> Execution:
-    """Apply an event that happened at a time; the state itself moves on and is returned."""
+def evolve(state: ExecutionState, event: ev.AnyEvent, at: int) -> ExecutionState:
+    """Apply an event that happened at a moment; the given state itself moves on and is returned."""
     _APPLY[type(event)](state, event, at)
     counts = state.counts.rows
     seq = counts["seq"]
     state.undo_log.note((counts, "seq", seq))  # as `count` does, which is not called here: it would be for every event
     counts["seq"] = seq + 1
+    if counts["losses"] and type(event) not in ev.TAKING_UP:
+        state.counts.put("losses", 0)
     if state.timed:
         executions.count_active_time(state, at)
     return state
 
 
-def fold(state: Execution, entries: Iterable[tuple[int, ev.AnyEvent]]) -> Execution:
-    """Apply committed events, each with its time; there is no way back behind them."""
+def fold(state: ExecutionState, entries: Iterable[tuple[int, ev.AnyEvent]]) -> ExecutionState:
+    """Apply committed events, each with its time; they cannot be undone."""
     for at, event in entries:
         evolve(state, event, at)
     state.undo_log.keep()
     return state
 
 
-_APPLY: dict[type[ev.Event], Applier] = cast(
-    "dict[type[ev.Event], Applier]",
+_APPLY: dict[type[ev.DomainEvent], Applier] = cast(
+    "dict[type[ev.DomainEvent], Applier]",
     {
         ev.ExecutionCreated: executions.created,
         ev.ExecutionAdmitted: executions.admitted,
@@ -48,6 +50,7 @@ _APPLY: dict[type[ev.Event], Applier] = cast(
         ev.ExecutionPausing: executions.pausing,
         ev.ExecutionPaused: executions.paused,
         ev.ExecutionPauseNoted: executions.pause_noted,
+        ev.ExecutionResumeScheduled: executions.resume_scheduled,
         ev.ExecutionResumed: executions.resumed,
         ev.ExecutionCompleted: executions.execution_completed,
         ev.ExecutionFailed: executions.execution_failed,
@@ -70,6 +73,7 @@ _APPLY: dict[type[ev.Event], Applier] = cast(
         ev.PausePointOpened: points.opened,
         ev.PausePointDecided: points.decided,
         ev.PausePointReceived: points.received,
+        ev.PausePointSignalled: points.signalled,
         ev.PausePointReminded: points.reminded,
         ev.PausePointEscalated: points.escalated,
         ev.PausePointDelegated: points.delegated,

@@ -1,4 +1,4 @@
-"""What happens when something fails: another attempt, an operator, the error port, or the scope around it."""
+"""The rules for failures: another attempt, an operator, the error port, or the failure of the scope around."""
 
 from __future__ import annotations
 
@@ -10,33 +10,42 @@ from layover.core.definitions.node_types import Loop, Parallel, WorkingNode
 from layover.core.engine import events as ev
 from layover.core.engine.node_transitions import open_scopes, points_in, scopes_within
 from layover.core.engine.rewind import can_go_back, give_up, go_back, is_behind
-from layover.core.retry import Failure, delay_before, is_exhausted, is_retryable
+from layover.core.retry import FailedAttempt, delay_before, is_exhausted, is_retryable
+from layover.tracebacks import shorten
 
 if TYPE_CHECKING:
+    from layover.core.engine import commands as cmd
     from layover.core.engine.decision_context import DecisionContext
     from layover.core.expressions import ExpressionError
+    from layover.tracebacks import Traceback
 
+# A retry may go on forever, and each attempt is in the log. So of attempts that are retried, later ones keep only the
+# innermost places, and still later ones only the beginning of their message.
+_WHOLE_TRACEBACKS = 5
+_WHOLE_MESSAGES = 100
+_SHORT_MESSAGE = 300  # characters
 
 TIMEOUT = ev.Error(code="timeout", type="TimeoutError", message="The attempt took longer than its timeout.")
 
 
 def error_of(failure: ExpressionError) -> ev.Error:
-    """Return what an expression that cannot be evaluated is to a workflow: trying again would not help."""
+    """Return the error of an expression that cannot be evaluated: another attempt would not help."""
     return ev.Error(code=failure.code, type="ExpressionError", message=failure.message, retryable=False)
 
 
-def attempt_failed(
-    context: DecisionContext, name: str, error: ev.Error, bases: tuple[str, ...] = (), jitter: float = 0.0
-) -> None:
-    """Decide what follows a failed attempt of a node that calls something."""
+def attempt_failed(context: DecisionContext, name: str, error: ev.Error, report: cmd.Fail | None = None) -> None:
+    """Decide what follows a failed attempt of a node that calls something, with what its call reported."""
     planned, node = context.state.planned(name), context.state.node(name)
     retry = planned.node.retry if isinstance(planned.node, WorkingNode) else None
     error = replace(error, attempt=node.attempt, context_id=name)
     failures = node.failures + 1
+    bases, jitter, traceback = (
+        (report.bases, report.jitter, report.traceback) if report is not None else ((), 0.0, None)
+    )
     if retry is None:
-        fail(context, name, error)
+        fail(context, name, error, traceback=traceback)
         return
-    failure = Failure(
+    failure = FailedAttempt(
         code=error.code,
         type=error.type,
         message=error.message,
@@ -47,27 +56,34 @@ def attempt_failed(
     retryable = is_retryable(retry, failure)
     if retryable and not is_exhausted(retry, failures):
         at = context.now + delay_before(retry, failures, jitter)
-        context.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, retry_at=at))
+        if traceback is not None and failures > _WHOLE_TRACEBACKS:
+            traceback = shorten(traceback)
+        if failures > _WHOLE_MESSAGES and len(error.message) > _SHORT_MESSAGE:
+            error = replace(error, message=f"{error.message[:_SHORT_MESSAGE]}…")
+        context.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, retry_at=at, traceback=traceback))
     elif retryable and retry.on_exhausted == "pause":
-        context.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, incident=True))
+        context.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, incident=True, traceback=traceback))
     else:
-        fail(context, name, error)
+        fail(context, name, error, traceback=traceback)
 
 
-def fail(context: DecisionContext, name: str, error: ev.Error, *, caught: bool = True) -> None:
-    """Decide a final failure: it leaves by the error port, is passed over, or fails the scope that it is in.
+def fail(
+    context: DecisionContext, name: str, error: ev.Error, *, caught: bool = True, traceback: Traceback | None = None
+) -> None:
+    """Decide a final failure: the node leaves by its error port, is skipped, or fails its scope.
 
-    What is not to be `caught` by its own node (a rejection that nobody wired) takes the scope with it in any case. If
-    nothing around takes care of it either, the execution fails at once and its scopes stay as they are, so that it can
-    be taken up again exactly here.
+    A failure that is not to be `caught` by its own node (a rejection without an edge) fails the scope in any case. If
+    no container around handles it either, the execution fails at once and its scopes stay as they are, so that a retry
+    can continue exactly here.
     """
     waiting = context.state.points.get(context.state.node(name).point)
-    if waiting is not None:  # its call cannot be made again, so nobody will reply
+    if waiting is not None:  # its call is not made again, so no callback will come
         give_up(context, waiting, error.message)
     while True:
         port = _way_out(context, name) if caught else None
         error = replace(error, context_id=error.context_id or name)
-        context.emit(ev.NodeFailed(node=name, error=error, attempt=context.state.node(name).attempt, port=port))
+        attempt = context.state.node(name).attempt
+        context.emit(ev.NodeFailed(node=name, error=error, attempt=attempt, port=port, traceback=traceback))
         path = context.scope_of(name)
         if port is not None:
             context.settled.append(path)
@@ -78,11 +94,11 @@ def fail(context: DecisionContext, name: str, error: ev.Error, *, caught: bool =
         container = fail_scope(context, path, error)
         if container is None:
             return
-        name, caught = container, True
+        name, caught, traceback = container, True, None
 
 
 def _fail_execution(context: DecisionContext, name: str, error: ev.Error) -> None:
-    """Fail the execution, or ask again whoever gave the answer that led here, if the workflow wants that."""
+    """Fail the execution, or ask again for the answer that led here, if the workflow says so."""
     answered = context.state.facts.answered
     wanted = context.state.plan.definition.settings.on_resume_failure == "reopen"
     if (
@@ -92,14 +108,14 @@ def _fail_execution(context: DecisionContext, name: str, error: ev.Error) -> Non
         and can_go_back(context, answered)
         and is_behind(context, name, answered)
     ):
-        go_back(context, answered, f"What followed the answer failed: {error.message}", error=error)
+        go_back(context, answered, f"The work after the answer failed: {error.message}", error=error)
         return
     cancel_points(context, "")
     context.emit(ev.ExecutionFailed(error=error, node=name))
 
 
 def _way_out(context: DecisionContext, name: str) -> str | None:
-    """Return the port by which a failed node leaves, if it does."""
+    """Return the port by which a failed node leaves, if there is one."""
     planned = context.state.planned(name)
     if planned.targets("error"):
         return "error"
@@ -107,7 +123,7 @@ def _way_out(context: DecisionContext, name: str) -> str | None:
 
 
 def _is_taken_care_of(context: DecisionContext, path: str) -> bool:
-    """Return whether a container around a scope does something about a failure in it."""
+    """Return whether a container around a scope handles a failure in it."""
     while path:
         container = context.state.scopes[path].node
         node = context.state.planned(container).node
@@ -120,7 +136,7 @@ def _is_taken_care_of(context: DecisionContext, path: str) -> bool:
 
 
 def fail_scope(context: DecisionContext, path: str, error: ev.Error) -> str | None:
-    """Close a scope that failed; return its container if that fails with it at once."""
+    """Close a scope that failed; return its container if it fails with the scope."""
     scope = context.state.scopes[path]
     container = context.state.planned(scope.node).node
     cancel_points(context, path)
@@ -135,7 +151,7 @@ def fail_scope(context: DecisionContext, path: str, error: ev.Error) -> str | No
 
 
 def cancel_scopes(context: DecisionContext, container: str) -> None:
-    """Close every scope of a container that is still at work."""
+    """Close every scope of a container that is still open."""
     open_ones = [(path, context.state.scopes[path].key) for path in open_scopes(context.state, container)]
     for path, key in sorted(open_ones, key=lambda pair: str(pair[1])):
         cancel_points(context, path)

@@ -1,12 +1,11 @@
-"""Scopes that failed or were cancelled: how they are kept as they stood, and how they go on.
+"""Scopes that failed or were cancelled: how they are kept, and how they go on.
 
-A halted scope lies beside the tables of what goes on: nothing in it is counted, queued or timed. It is there as long as
-its container has not settled, so that a retry can go on from what failed and repeat nothing that was completed. A call
-that was out in it may have had its effect, so a node that must not be called twice is in doubt. Scopes within a halted
+A halted scope is kept outside the tables of the running scopes: nothing in it is counted, queued or timed. It is there
+until its container settles, so that a retry can continue from the failure and repeat no completed node. A call that
+was out in it may have had its effect, so a node that must not be called twice is in doubt. Scopes within a halted
 one are halted with it, each under its own path.
 
-A container that is taken up again is at work as it was, and its halted scopes are due: they are reopened one by one, as
-its `concurrency` allows.
+When a container is resumed, its halted scopes are due: they are reopened one by one, as its `concurrency` allows.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from layover.core.context_ids import context_id
-from layover.core.definitions.node_types import Call, Parallel
+from layover.core.definitions.node_types import CallNode, Parallel
 from layover.core.engine.node_transitions import (
     as_reached,
     drop_scope,
@@ -27,19 +26,19 @@ from layover.core.engine.node_transitions import (
     scope_path,
     scopes_within,
 )
-from layover.core.engine.state import Execution, Halted, NodeState
+from layover.core.engine.state import ExecutionState, Halted, NodeState
 
 if TYPE_CHECKING:
     from layover.core.engine import events as ev
     from layover.core.engine.events import NodeStatus
     from layover.core.plan import PlannedNode
 
-# What was at work and is to begin again. What waited at a point was stopped with the point.
+# These were at work and start again. A node that waited at a point was stopped with the point.
 _INTERRUPTED: Final[frozenset[NodeStatus]] = frozenset({"scheduled", "queued", "running", "backoff", "incident"})
 
 
-def halt_scope(state: Execution, path: str) -> None:
-    """Keep a scope that ended before it was done, unless its container goes on without it in any case."""
+def halt_scope(state: ExecutionState, path: str) -> None:
+    """Keep a scope that ended before it was done, unless its container goes on without it anyway."""
     within = list(scopes_within(state, path))
     container = state.planned(state.scopes.rows[path].node).node
     is_kept = not (isinstance(container, Parallel) and container.on_failure == "continue")
@@ -50,7 +49,7 @@ def halt_scope(state: Execution, path: str) -> None:
             drop_scope(state, one)
 
 
-def _halt(state: Execution, path: str) -> None:
+def _halt(state: ExecutionState, path: str) -> None:
     nodes: dict[str, NodeState] = {}
     for planned in state.graph(path).nodes:
         name = context_id(path, planned.id)
@@ -66,10 +65,10 @@ def _halt(state: Execution, path: str) -> None:
 
 
 def _as_halted(planned: PlannedNode, node: NodeState) -> NodeState:
-    """Return a node as it is kept: what was at work is stopped, and in doubt if its call was out and matters."""
+    """Return a node as it is kept: stopped if it was at work, and in doubt if its call was out and must not repeat."""
     status = node.status
     if status in _INTERRUPTED:
-        lost = status == "running" and isinstance(planned.node, Call) and planned.node.on_crash != "rerun"
+        lost = status == "running" and isinstance(planned.node, CallNode) and planned.node.on_crash != "rerun"
         return replace(as_reached(node), status="stopped", doubt=node.doubt or lost)
     if status == "ready":
         return replace(node, ticket=-1)
@@ -77,17 +76,17 @@ def _as_halted(planned: PlannedNode, node: NodeState) -> NodeState:
 
 
 def is_given_up(node: NodeState) -> bool:
-    """Whether a node was stopped, or failed and nothing took care of it."""
+    """Whether a node was stopped, or failed without being handled."""
     return node.status == "stopped" or (node.status == "failed" and not node.port)
 
 
 def has_rounds(node: NodeState) -> bool:
-    """Whether a node that is at work or was given up is a container that has opened scopes: it can go on with them."""
+    """Whether a node at work, or given up, is a container that has opened scopes and can go on with them."""
     return bool(node.next_round) and (node.status == "entered" or is_given_up(node))
 
 
-def take_up(state: Execution, name: str) -> None:
-    """Let a container go on from where it stood: those of its scopes that were halted are due."""
+def resume_container(state: ExecutionState, name: str) -> None:
+    """Resume a container where it was: its halted scopes are due."""
     node = state.node(name)
     due = 0
     if state.halted.rows:
@@ -101,8 +100,8 @@ def take_up(state: Execution, name: str) -> None:
     move(state, name, node, again)
 
 
-def next_due(state: Execution, name: str) -> tuple[int, int | str]:
-    """Return the first scope of a container that is to be taken up again: its index and its key."""
+def next_due(state: ExecutionState, name: str) -> tuple[int, int | str]:
+    """Return the index and the key of the first halted scope of a container that is due."""
     node = state.node(name)
     keys = keys_of(state, name, node)
     for index in range(node.due_from, len(keys)):
@@ -112,8 +111,8 @@ def next_due(state: Execution, name: str) -> tuple[int, int | str]:
     raise LookupError(f"no scope of {name} is due")
 
 
-def scope_reopened(state: Execution, event: ev.ScopeReopened, _at: int) -> None:
-    """Put a halted scope back: what it names is ready, containers go on, all else is as it was."""
+def scope_reopened(state: ExecutionState, event: ev.ScopeReopened, _at: int) -> None:
+    """Put a halted scope back: the nodes that the event names are ready, containers go on, the rest is as it was."""
     name, path = event.node, scope_path(event.node, event.key)
     halted = state.halted[path]
     container = state.node(name)
@@ -141,4 +140,4 @@ def scope_reopened(state: Execution, event: ev.ScopeReopened, _at: int) -> None:
         else:
             state.nodes.put(inner, node)
             if has_rounds(node):
-                take_up(state, inner)
+                resume_container(state, inner)

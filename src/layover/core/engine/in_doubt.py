@@ -1,19 +1,19 @@
-"""Calls that were lost with their instance, when nobody knows whether they had their effect.
+"""Calls that were lost with their instance, when it is not known whether they had their effect.
 
-What happens then is up to the function's node (`on_crash`): it is called again, its effect is looked for (`probe`), or
-somebody is asked (`pause`). A probe that cannot tell leads to the same question.
+The function's node says what follows (`on_crash`): the call is repeated, its effect is looked for (`probe`), or an
+operator is asked (`pause`). A probe that cannot tell leads to the same question.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.definitions.node_types import Call
+from layover.core.definitions.node_types import CallNode
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
     from layover.core.engine.decision_context import DecisionContext
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
 
 ANSWER: Final[dict[str, object]] = {
     "type": "object",
@@ -23,18 +23,18 @@ ANSWER: Final[dict[str, object]] = {
 }
 
 
-def is_probing(state: Execution, name: str) -> bool:
+def is_probing(state: ExecutionState, name: str) -> bool:
     """Return whether a call of a node looks for the effect of an earlier one."""
     return state.node(name).doubt and _on_crash(state, name) == "probe"
 
 
-def is_asked_about(state: Execution, name: str) -> bool:
-    """Return whether somebody has to say what became of a call before its node goes on."""
+def is_asked_about(state: ExecutionState, name: str) -> bool:
+    """Return whether an operator has to say what became of a call before its node goes on."""
     return state.node(name).doubt and _on_crash(state, name) == "pause"
 
 
-def doubted(context: DecisionContext, name: str) -> bool:
-    """Note that nobody knows what became of a lost call, if it matters; return whether somebody has to be asked."""
+def record_doubt(context: DecisionContext, name: str) -> bool:
+    """Record that a lost call is in doubt, if that matters; return whether an operator has to be asked."""
     on_crash = _on_crash(context.state, name)
     if on_crash == "rerun":
         return False
@@ -45,13 +45,13 @@ def doubted(context: DecisionContext, name: str) -> bool:
 
 
 def ask_about(context: DecisionContext, name: str, problem: str = "") -> None:
-    """Ask somebody whether a lost call had its effect."""
+    """Open a pause point that asks whether a lost call had its effect."""
     details: dict[str, object] = {"title": f"Did `{name}` happen?"}
     if problem:
         details["problem"] = problem
     context.emit(ev.PausePointOpened(node=name, point=context.new_id(), kind="form", details=details, doubt=True))
 
 
-def _on_crash(state: Execution, name: str) -> str:
+def _on_crash(state: ExecutionState, name: str) -> str:
     node = state.planned(name).node
-    return node.on_crash if isinstance(node, Call) else "rerun"
+    return node.on_crash if isinstance(node, CallNode) else "rerun"

@@ -1,8 +1,8 @@
-"""How nodes and scopes move: the few changes that all events are made of.
+"""How nodes and scopes change: the few steps that all events are made of.
 
 When a node settles, its edges settle with it, taken or not, and nodes that nothing can reach any more settle as
 skipped, transitively. Each edge settles once, so a change costs what it touches, whatever the size of the graph and the
-length of the history. Whatever is counted or queued by a node's status is kept right here and nowhere else.
+length of the history. Counts and queues that depend on a node's status are updated here and nowhere else.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, cast
 from msgspec.structs import replace
 
 from layover.core.context_ids import context_id, within
-from layover.core.engine.state import Count, Execution, NodeState, Scope
+from layover.core.engine.state import Count, ExecutionState, NodeState, Scope
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,33 +41,33 @@ def container_of(path: str) -> str:
     return context_id(around, step.partition(".")[0])
 
 
-def variables_of(state: Execution, path: str) -> dict[str, object]:
-    """Return the variables that a scope reads: its own copy, or those of the nearest scope around it that has one."""
+def variables_of(state: ExecutionState, path: str) -> dict[str, object]:
+    """Return the variables that a scope reads: its own copy, or that of the nearest scope around it that has one."""
     return cast("dict[str, object]", state.scopes[variable_scope(state, path)].variables)
 
 
-def variable_scope(state: Execution, path: str) -> str:
+def variable_scope(state: ExecutionState, path: str) -> str:
     """Return the path of the scope whose variables a scope reads and writes."""
     while state.scopes[path].variables is None:
         path = path.rpartition(":")[0]
     return path
 
 
-def set_variables(state: Execution, path: str, values: dict[str, object]) -> None:
+def set_variables(state: ExecutionState, path: str, values: dict[str, object]) -> None:
     """Give variables of a scope new values."""
     scope = state.scopes[path]
     state.scopes.put(path, replace(scope, variables={**(scope.variables or {}), **values}))
 
 
-def open_scope(state: Execution, path: str, scope: Scope, graph: PlannedGraph) -> None:
-    """Begin a scope: its first nodes are ready."""
+def open_scope(state: ExecutionState, path: str, scope: Scope, graph: PlannedGraph) -> None:
+    """Open a scope: its first nodes are ready."""
     state.scopes.put(path, scope)
     for index in graph.starts:
         name = context_id(path, graph.nodes[index].id)
         state.nodes.put(name, NodeState(status="ready", ticket=_take_ticket(state, name)))
 
 
-def drop_scope(state: Execution, path: str) -> None:
+def drop_scope(state: ExecutionState, path: str) -> None:
     """Forget a scope and every node in it."""
     for planned in state.graph(path).nodes:
         name = context_id(path, planned.id)
@@ -82,7 +82,7 @@ def drop_scope(state: Execution, path: str) -> None:
     state.forget_graph(path)
 
 
-def open_scopes(state: Execution, container: str) -> list[str]:
+def open_scopes(state: ExecutionState, container: str) -> list[str]:
     """Return the paths of the scopes that a container has open, the latest first."""
     left = state.node(container).open_scopes
     found: list[str] = []
@@ -96,22 +96,22 @@ def open_scopes(state: Execution, container: str) -> list[str]:
     return found
 
 
-def scopes_within(state: Execution, path: str) -> Iterator[str]:
+def scopes_within(state: ExecutionState, path: str) -> Iterator[str]:
     """Find the scopes that are open inside a scope, at any depth."""
     for planned in state.graph(path).nodes:
         if planned.bodies:
             yield from scopes_of(state, context_id(path, planned.id))
 
 
-def scopes_of(state: Execution, container: str) -> Iterator[str]:
+def scopes_of(state: ExecutionState, container: str) -> Iterator[str]:
     """Find the scopes that a container has open, and those inside them."""
     for path in open_scopes(state, container):
         yield path
         yield from scopes_within(state, path)
 
 
-def points_in(state: Execution, paths: Iterable[str]) -> list[str]:
-    """Return the points in some scopes by a look at their nodes: there may be many more points elsewhere."""
+def points_in(state: ExecutionState, paths: Iterable[str]) -> list[str]:
+    """Return the points in some scopes, found by their nodes: there may be many more points elsewhere."""
     if not state.points.rows:
         return []
     names = (context_id(path, planned.id) for path in paths for planned in state.graph(path).nodes)
@@ -124,13 +124,13 @@ def is_within(name: str, path: str) -> bool:
     return around == path or around.startswith(f"{path}:")
 
 
-def keys_of(state: Execution, container: str, node: NodeState) -> Sequence[int | str]:
+def keys_of(state: ExecutionState, container: str, node: NodeState) -> Sequence[int | str]:
     """Return the keys of the scopes that a container may have opened so far, in their order."""
     return [key for key in state.planned(container).bodies if key] or range(node.next_round)
 
 
-def forget_rounds(state: Execution, container: str, node: NodeState) -> None:
-    """Drop what is left of the rounds of a container: it has settled, or begins anew."""
+def forget_rounds(state: ExecutionState, container: str, node: NodeState) -> None:
+    """Drop the state of a container's rounds: it has settled, or starts anew."""
     if node.next_round:
         for key in keys_of(state, container, node):
             state.collected.drop((container, key))
@@ -138,7 +138,7 @@ def forget_rounds(state: Execution, container: str, node: NodeState) -> None:
                 _forget_halted(state, scope_path(container, key))
 
 
-def _forget_halted(state: Execution, path: str) -> None:
+def _forget_halted(state: ExecutionState, path: str) -> None:
     """Drop a halted scope, and those within it."""
     halted = state.halted.rows.get(path)
     if halted is not None:
@@ -148,17 +148,17 @@ def _forget_halted(state: Execution, path: str) -> None:
         state.forget_graph(path)
 
 
-def move(state: Execution, name: str, old: NodeState, new: NodeState) -> None:
-    """Replace a node, with all that is counted by its status."""
+def move(state: ExecutionState, name: str, old: NodeState, new: NodeState) -> None:
+    """Replace a node, and update the counts by status."""
     recount(state, name, old, new.status)
     state.nodes.put(name, new)
 
 
-def recount(state: Execution, name: str, old: NodeState, new: NodeStatus) -> None:
-    """Keep right whatever depends on the status that a node leaves, and on the one that it takes."""
+def recount(state: ExecutionState, name: str, old: NodeState, new: NodeStatus) -> None:
+    """Update the counts and queues that depend on the status that a node leaves, and on the one that it takes."""
     was = old.status
     if was == "scheduled" and new == "running":
-        return  # by far the most common, and nothing changes that is kept
+        return  # by far the most common: no count changes
     left, taken = _COUNTED.get(was), _COUNTED.get(new)
     if left != taken:
         if left is not None:
@@ -166,25 +166,25 @@ def recount(state: Execution, name: str, old: NodeState, new: NodeStatus) -> Non
         if taken is not None:
             state.count(taken, 1)
     if was == "ready":
-        take_off(state, state.queue, old.ticket, "first_ticket", "next_ticket")
+        dequeue(state, state.queue, old.ticket, "first_ticket", "next_ticket")
     if name in state.timers.rows:
         state.timers.drop(name)
 
 
-def make_ready(state: Execution, name: str, node: NodeState) -> None:
-    """Put a node at the end of the queue of those that may begin."""
+def make_ready(state: ExecutionState, name: str, node: NodeState) -> None:
+    """Put a node at the end of the queue of ready nodes."""
     state.nodes.put(name, replace(node, status="ready", ticket=_take_ticket(state, name)))
 
 
-def _take_ticket(state: Execution, name: str) -> int:
+def _take_ticket(state: ExecutionState, name: str) -> int:
     ticket = state.counts.rows["next_ticket"]
     state.count("next_ticket", 1)
     state.queue.put(ticket, name)
     return ticket
 
 
-def take_off(state: Execution, queue: Table[int, str], number: int, first: Count, beyond: Count) -> None:
-    """Take something off a queue; two counts keep which number is the first in it, and which the next to be given."""
+def dequeue(state: ExecutionState, queue: Table[int, str], number: int, first: Count, beyond: Count) -> None:
+    """Remove an entry from a queue; two counts hold its first number, and the next one to be given."""
     queue.drop(number)
     counts, rows = state.counts.rows, queue.rows
     if number == counts[first]:
@@ -194,8 +194,8 @@ def take_off(state: Execution, queue: Table[int, str], number: int, first: Count
         state.counts.put(first, lowest)
 
 
-def settle(state: Execution, name: str, port: str | None) -> None:
-    """Settle a node's edges, and in turn every node that this leaves without any way to be reached."""
+def settle(state: ExecutionState, name: str, port: str | None) -> None:
+    """Settle the edges of a node, and in turn every node that can no longer be reached."""
     id_, _, path = name.partition(":")
     graph = state.graph(path)
     settled: list[tuple[PlannedNode, str | None]] = [(graph.by_id[id_], port)]
@@ -211,7 +211,7 @@ def settle(state: Execution, name: str, port: str | None) -> None:
     state.scopes.put(path, replace(scope, open=scope.open - closed))
 
 
-def arrive(state: Execution, path: str, target: PlannedNode, *, taken: bool) -> bool:
+def arrive(state: ExecutionState, path: str, target: PlannedNode, *, taken: bool) -> bool:
     """Settle one edge into a node; return whether the node can no longer be reached."""
     name = context_id(path, target.id)
     node = state.node(name)
@@ -233,7 +233,7 @@ def is_settled(node: NodeState) -> bool:
 
 
 def as_reached(node: NodeState) -> NodeState:
-    """Return a node as it was when it was first ready, but for the attempts it has made and what they have left."""
+    """Return a node as it was when it was first ready, except for its attempts and what they have recorded."""
     return NodeState(
         settled=node.settled,
         taken=node.taken,

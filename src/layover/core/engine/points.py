@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from layover.core.approval_rules import ApprovalRules, Person, Refusal, check_delegation
+from layover.core.approval_rules import ApprovalRules, DecisionRefused, Person, check_delegation
 from layover.core.definitions.node_types import Callback
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
@@ -25,9 +25,9 @@ from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
     from layover.core.engine.decision_context import DecisionContext
-    from layover.core.engine.state import Execution, Point
+    from layover.core.engine.state import ExecutionState, Point
 
-# Each beat is an event, so not every one of them is worth writing.
+# Each heartbeat is an event, so not every one of them is written.
 _MOST_BEATS = 4
 _SILENT = ev.Error(
     code="heartbeat_timeout", type="TimeoutError", message="No callback and no heartbeat arrived in time."
@@ -36,9 +36,9 @@ _UNWIRED = {"rejected": "rejected", "expired": "pause_expired"}
 
 
 def answer(context: DecisionContext, command: cmd.Answer) -> None:
-    """Record what a person says; what is refused or said before changes nothing.
+    """Record the answer of a person; a refused or repeated answer changes nothing.
 
-    It counts when it is read, so whether a deadline came first is not asked of the moment at which it was said.
+    An answer counts when it is read: the moment at which it was given does not decide whether a deadline came first.
     """
     if refusal(context.state, command) is not None:
         return
@@ -59,27 +59,27 @@ def answer(context: DecisionContext, command: cmd.Answer) -> None:
 
 
 def delegate(context: DecisionContext, command: cmd.Delegate) -> None:
-    """Let another person act in somebody's place."""
+    """Let another person act in the place of an approver."""
     point = context.state.points.get(command.point)
     if point is None or point.status != "open" or point.kind != "approval":
         return
     person = Person(command.by, command.roles)
     found = check_delegation(point.rules or ApprovalRules(), person, point.decisions, command.to)
-    if not isinstance(found, Refusal) and found not in (point.rules or ApprovalRules()).delegates:
+    if not isinstance(found, DecisionRefused) and found not in (point.rules or ApprovalRules()).delegates:
         context.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))
 
 
 def report(context: DecisionContext, command: cmd.Report) -> None:
-    """Take what a callback or a child came to."""
+    """Take the result of a callback or of a child execution."""
     point = context.state.points.get(command.point)
     if point is not None and point.status == "open" and point.kind in ("callback", "child"):
         context.emit(ev.PausePointAnswered(point=point.id, output=command.output, error=command.error))
-        if context.state.node(point.node).status == "queued":  # who has replied need not be called once more
+        if context.state.node(point.node).status == "queued":  # the callback is there: no need for another call
             context.emit(ev.NodeHandedOver(node=point.node))
 
 
 def beat(context: DecisionContext, command: cmd.Beat) -> None:
-    """Note that whoever is to call back is still at it; one that comes soon after the last changes nothing."""
+    """Record a heartbeat; one that comes soon after the last changes nothing."""
     point = context.state.points.get(command.point)
     if point is None or point.status != "open" or point.beat_by is None:
         return
@@ -91,10 +91,10 @@ def beat(context: DecisionContext, command: cmd.Beat) -> None:
 
 
 def hold(context: DecisionContext, command: cmd.ChildPaused | cmd.ChildResumed) -> None:
-    """Note whether a child that is waited for is paused.
+    """Record whether the child of a point is paused.
 
-    Behind a closed gate only the answer to this very pause counts: whatever else a child has said may have been
-    overtaken by what it was told since.
+    Behind a closed gate only the confirmation of this very pause counts: an earlier report of the child may be out of
+    date because of a later command to it.
     """
     point = context.state.points.get(command.point)
     if point is None or not point.child:
@@ -102,17 +102,17 @@ def hold(context: DecisionContext, command: cmd.ChildPaused | cmd.ChildResumed) 
     if isinstance(command, cmd.ChildPaused):
         if not point.held and _is_of_this_pause(context.state, command.order):
             context.emit(ev.PausePointHeld(point=point.id))
-    elif point.held and context.state.facts.gate != "pausing":  # it has answered, and goes on for reasons of its own
+    elif point.held and context.state.facts.gate != "pausing":  # it has confirmed, and was resumed on its own
         context.emit(ev.PausePointReleased(point=point.id))
 
 
-def _is_of_this_pause(state: Execution, order: int) -> bool:
+def _is_of_this_pause(state: ExecutionState, order: int) -> bool:
     facts = state.facts
     return order == (facts.pauses if facts.gate != "open" else 0)
 
 
 def cancel_point(context: DecisionContext, command: cmd.CancelPoint) -> None:
-    """Give up a point: its node fails, and an error port can take care of it."""
+    """Give up a point: its node fails, and may leave by its error port."""
     point = context.state.points.get(command.point)
     if point is not None:
         give_up(context, point, command.reason, command.by)
@@ -121,7 +121,7 @@ def cancel_point(context: DecisionContext, command: cmd.CancelPoint) -> None:
 
 
 def next_answered(context: DecisionContext) -> Point | None:
-    """Return the answer that may be applied now, if there is one."""
+    """Return the next point whose answer may be applied now, if there is one."""
     state = context.state
     sequential = state.plan.definition.settings.resume == "sequential"
     if not state.answered.rows or (sequential and state.busy):
@@ -130,14 +130,14 @@ def next_answered(context: DecisionContext) -> Point | None:
 
 
 def apply(context: DecisionContext, point: Point) -> None:
-    """Go on from a point that has been answered."""
+    """Apply the answer of a point and let its node go on."""
     context.emit(ev.PausePointApplied(point=point.id, call=call_out(context, point)))
     if point.variables:
         _set_variables(context, point)
     if point.doubt:
         _settle_doubt(context, point)
     elif point.key:
-        run_on(context, point, point.output)
+        run_again(context, point, point.output)
     elif point.error is not None:
         attempt_failed(context, point.node, point.error)
     else:
@@ -145,14 +145,14 @@ def apply(context: DecisionContext, point: Point) -> None:
 
 
 def _set_variables(context: DecisionContext, point: Point) -> None:
-    """Set what an answer brought: in the execution, as a resume does, and where what follows in a branch reads it."""
+    """Set the variables of an answer: in the execution, as a resume does, and in the scope that the branch reads."""
     scopes = dict.fromkeys(("", variable_scope(context.state, context.scope_of(point.node))))
     for scope in scopes:
         context.emit(ev.VariableSet(scope=scope, values=point.variables))
 
 
 def _settle_doubt(context: DecisionContext, point: Point) -> None:
-    """Go on with a node as somebody said: its lost call had its effect, or is made again."""
+    """Go on with a node as the operator said: its lost call had its effect, or is made again."""
     said = cast("dict[str, object]", point.output)
     if said["happened"]:
         complete(context, point.node, said.get("output"))
@@ -160,18 +160,18 @@ def _settle_doubt(context: DecisionContext, point: Point) -> None:
         attempt(context, point.node, context.state.planned(point.node), "recovered")
 
 
-def run_on(context: DecisionContext, point: Point, value: object) -> None:
-    """Record what a function asked for and run it again: this time it finds the value under its key."""
+def run_again(context: DecisionContext, point: Point, value: object) -> None:
+    """Record a value that a function waited for and run the function again: it finds the value under its key."""
     context.emit(ev.NodeRecorded(node=point.node, key=point.key, value=value))
     attempt(context, point.node, context.state.planned(point.node), "answered")
 
 
 def rest(context: DecisionContext, command: cmd.Ask | cmd.Sleep) -> None:
-    """Let a running function rest at a point of its own; what it has recorded before is not asked again."""
+    """Let a running function rest at a point of its own; a key that has a value already is not asked again."""
     if command.key in context.state.node(command.node).journal:
         return
     if isinstance(command, cmd.Ask) and (problem := schema_problem(command.schema)) is not None:
-        error = ev.Error(code="bad_schema", message=f"Its question `{command.key}`: {problem}", retryable=False)
+        error = ev.Error(code="bad_schema", message=f"The question `{command.key}`: {problem}", retryable=False)
         attempt_failed(context, command.node, error)
         return
     if isinstance(command, cmd.Sleep):
@@ -195,8 +195,8 @@ def rest(context: DecisionContext, command: cmd.Ask | cmd.Sleep) -> None:
     )
 
 
-def come_due(context: DecisionContext, point: Point) -> None:
-    """Do what time has to do at a point: remind, ask more people, give up who is silent, or let the deadline decide."""
+def act_on_time(context: DecisionContext, point: Point) -> None:
+    """Do what is due at a point: remind, escalate, end a silent callback, or let the deadline decide."""
     if _is_silent(context, point):
         context.emit(ev.PausePointExpired(point=point.id, call=call_out(context, point)))
         attempt_failed(context, point.node, _SILENT)
@@ -216,10 +216,10 @@ def _is_silent(context: DecisionContext, point: Point) -> bool:
 
 
 def expire(context: DecisionContext, point: Point) -> None:
-    """Decide what a passed deadline means."""
+    """Decide the effect of a deadline that has passed."""
     context.emit(ev.PausePointExpired(point=point.id, child=point.child, call=call_out(context, point)))
     if point.key and point.kind == "timer":
-        run_on(context, point, None)
+        run_again(context, point, None)
         return
     match point.on_deadline:
         case "partial":
@@ -240,18 +240,18 @@ def expire(context: DecisionContext, point: Point) -> None:
 
 
 def _complete_partly(context: DecisionContext, point: Point) -> None:
-    """Go on with what has come, if that can stand in an event."""
+    """Go on with the signals that have come, if they are not too large for an event."""
     try:
-        complete(context, point.node, bounded(point.received or None, "What it received"))
+        complete(context, point.node, bounded(point.received or None, "The received data"))
     except ExpressionError as failure:
         fail(context, point.node, error_of(failure))
 
 
 def _escalate(context: DecisionContext, point: Point) -> None:
-    """Ask more people; a name that cannot be worked out is left out rather than keeping the others waiting."""
+    """Ask more people; a name whose expression fails is left out, so that the others are still asked."""
     planned = context.state.planned(point.node)
     found: dict[str, list[str]] = {"users": [], "roles": []}
-    for field in planned.fillings:
+    for field in planned.renderers:
         if field.startswith(("escalate.to.users.", "escalate.to.roles.")):
             with suppress(ExpressionError):
                 found[field.split(".")[2]].append(context.text(point.node, planned, field))
@@ -262,7 +262,7 @@ def _escalate(context: DecisionContext, point: Point) -> None:
 
 
 def _leave(context: DecisionContext, name: str, port: str, output: object) -> None:
-    """Leave by a port; a rejection or an expiry that nobody wired fails what the node is in."""
+    """Leave by a port; a rejection or an expiry without an edge fails the scope of the node."""
     code = _UNWIRED.get(port)
     if code is not None and not context.state.planned(name).targets(port):
         message = "The request was rejected." if port == "rejected" else "The time to answer has passed."

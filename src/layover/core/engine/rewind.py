@@ -1,6 +1,6 @@
-"""The decision to take work up again: all that was given up, or a node to which somebody goes back.
+"""The decision to reopen work: everything that was given up, or from one node on.
 
-What waits behind such a node is given up, and what came of it is dropped. A scope that was halted is reopened by it.
+Points behind that node are cancelled, and results behind it are dropped. A halted scope around it is reopened.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
     from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.events import NodeStatus
-    from layover.core.engine.state import Execution, Point
+    from layover.core.engine.state import ExecutionState, Point
 
 _NOT_REACHED: Final[frozenset[NodeStatus]] = frozenset({"idle", "skipped", "ready"})
 
 
 def can_go_back(context: DecisionContext, to: str) -> bool:
-    """Return whether a node has been reached in a scope that is still there, be it that it was halted."""
+    """Return whether a node has been reached in a scope that is still there or halted."""
     name, _, path = to.partition(":")
     halted = context.state.halted.get(path)
     if halted is not None:
@@ -42,13 +42,13 @@ def is_behind(context: DecisionContext, name: str, to: str) -> bool:
 
 
 def give_up(context: DecisionContext, point: Point, reason: str, by: str | None = None) -> None:
-    """Wait no longer at a point; a child that is waited for there is to be told, a call that is out to stop."""
+    """Cancel a point; a child that it waits for has to be told, and a call that is out has to stop."""
     call = call_out(context, point)
     context.emit(ev.PausePointCancelled(point=point.id, reason=reason, child=point.child, call=call, by=by))
 
 
 def call_out(context: DecisionContext, point: Point) -> str:
-    """Return the node of a point if its call is still out: whoever is to call back is being called."""
+    """Return the node of a point if its call is still out, which it may be for a callback."""
     calling = point.kind == "callback" and context.state.node(point.node).status == "running"
     return point.node if calling else ""
 
@@ -61,7 +61,7 @@ def go_back(
     command: cmd.Rewind | None = None,
     error: ev.Error | None = None,
 ) -> None:
-    """Go back to a node that one can go back to; a closed execution is reopened by the command that asks for it."""
+    """Go back to a node for which `can_go_back` holds; a closed execution is reopened by the command that asks."""
     names = _names_behind(context, to)
     for point in _points_behind(context.state, names):
         give_up(context, context.state.points[point], reason)
@@ -79,10 +79,10 @@ def reopen_execution(
     *,
     behind: Sequence[str] = (),
 ) -> None:
-    """Reopen a closed execution: what was given up is ready again, but for what is `behind` a node to go back to.
+    """Reopen a closed execution: nodes that were given up are ready again, except those `behind` a rewound node.
 
-    A container that has opened scopes goes on with them instead: what was completed in them stays so. With this
-    begins a leg of the instance that does it, and the time that the execution has.
+    A container that has opened scopes continues with them: their completed nodes stay completed. A leg of the instance
+    and the timeout of the execution start anew.
     """
     state = context.state
     nodes: list[str] = []
@@ -107,11 +107,11 @@ def reopen_execution(
         )
     )
     if command.instance:
-        context.emit(ev.LegStarted(cause=why, instance=command.instance))
+        context.emit(ev.LegStarted(cause=why, instance=command.instance, traceparent=command.leg_traceparent))
 
 
 def reopen_scope(context: DecisionContext, container: str, key: int | str) -> None:
-    """Take up a halted scope: what was given up in it is ready again, and containers in it go on."""
+    """Reopen a halted scope: nodes that were given up are ready again, and its containers go on."""
     path = scope_path(container, key)
     halted = context.state.halted[path].nodes
     inner = {context_id(path, id_): node for id_, node in halted.items()}
@@ -122,14 +122,14 @@ def reopen_scope(context: DecisionContext, container: str, key: int | str) -> No
 
 
 def _reopen_around(context: DecisionContext, path: str) -> None:
-    """Take up the halted scopes that a path leads through, the outermost first."""
+    """Reopen the halted scopes on a path, the outermost first."""
     if path and path not in context.state.scopes:
         container = container_of(path)
         _reopen_around(context, context.scope_of(container))
         reopen_scope(context, container, context.state.halted[path].scope.key)
 
 
-def _points_behind(state: Execution, names: list[str]) -> list[str]:
+def _points_behind(state: ExecutionState, names: list[str]) -> list[str]:
     own = [point for name in names if (point := state.node(name).point)]
     return sorted((*own, *points_in(state, (path for name in names for path in scopes_of(state, name)))))
 

@@ -1,6 +1,6 @@
-"""The names that expressions of a node can use, read from the state where they lie.
+"""The names that expressions of a node can use, read directly from the state.
 
-Nothing is copied: `nodes` is a view that finds an output when it is asked for one, in the node's own scope first and
+Nothing is copied: `nodes` is a view that finds an output when it is read, in the node's own scope first and
 then outwards, so that an expression costs the same whatever has happened before.
 """
 
@@ -13,23 +13,24 @@ import msgspec
 
 from layover.core.context_ids import context_id
 from layover.core.engine.node_transitions import variables_of
-from layover.core.expressions import Moment
+from layover.core.expressions import ExpressionTime
+from layover.core.secret_names import secret_reference
 
 if TYPE_CHECKING:
     from layover.core.definitions.node_types import Loop, Parallel
     from layover.core.engine.events import Error
-    from layover.core.engine.state import Execution, NodeState
+    from layover.core.engine.state import ExecutionState, NodeState
 
 
 class ScopeLookup(dict[str, object]):
-    """The root names at one scope, each found when it is first asked for; `extra` are names that only some places have.
+    """The root names at one scope, each found when it is first read; `extra` are names that only some fields have.
 
-    They are good for one evaluation: what has been found is kept.
+    An instance is good for one evaluation: it caches what it has found.
     """
 
     __slots__ = ("_path", "_state")
 
-    def __init__(self, state: Execution, path: str, extra: Mapping[str, object] | None = None) -> None:
+    def __init__(self, state: ExecutionState, path: str, extra: Mapping[str, object] | None = None) -> None:
         if extra:
             self.update(extra)
         self._state = state
@@ -42,7 +43,7 @@ class ScopeLookup(dict[str, object]):
         return found
 
     def _of_scopes(self, name: str) -> object:
-        """Return what a container around gives its rounds under a name."""
+        """Return the value that a container gives its rounds under a name."""
         state, path = self._state, self._path
         while path:
             scope = state.scopes.rows.get(path)
@@ -56,18 +57,18 @@ class ScopeLookup(dict[str, object]):
         raise KeyError(name)
 
 
-def moment(state: Execution, name: str, now: int) -> Moment:
-    """Return where `now()` and `uuid()` of a node come from: the same for every replay of the same step."""
-    return Moment(now, f"{state.facts.id}/{name}/{state.counts.rows['seq']}")
+def moment(state: ExecutionState, name: str, now: int) -> ExpressionTime:
+    """Return the source of `now()` and `uuid()` for a node: the same in every replay of the same step."""
+    return ExpressionTime(now, f"{state.facts.id}/{name}/{state.counts.rows['seq']}")
 
 
 class _View(Mapping[str, object]):
-    """Something of each node that has it, by the node's id; the innermost scope counts."""
+    """One property of each node that has it, by the node's id; the innermost scope counts."""
 
     __slots__ = ("_has", "_of", "_path", "_state")
 
     def __init__(
-        self, state: Execution, path: str, has: Callable[[NodeState], bool], of: Callable[[NodeState], object]
+        self, state: ExecutionState, path: str, has: Callable[[NodeState], bool], of: Callable[[NodeState], object]
     ) -> None:
         self._state = state
         self._path = path
@@ -92,7 +93,7 @@ class _View(Mapping[str, object]):
         return self._of(node)
 
     def get(self, name: str, default: object = None) -> object:
-        """Return what a node has, looking for it once."""
+        """Return the property of a node, with a single lookup."""
         node = self._find(name)
         return default if node is None else self._of(node)
 
@@ -128,12 +129,12 @@ def _output(node: NodeState) -> object:
 
 
 def _error(node: NodeState) -> object:
-    """Return a failure as data; of its fields only `status` and `details` may be missing."""
-    told = msgspec.structs.asdict(cast("Error", node.error))
-    return {name: value for name, value in told.items() if value is not None}
+    """Return a failure as data; of its fields, only `status` and `details` may be missing."""
+    fields = msgspec.structs.asdict(cast("Error", node.error))
+    return {name: value for name, value in fields.items() if value is not None}
 
 
-def _execution(state: Execution, _path: str) -> object:
+def _execution(state: ExecutionState, _path: str) -> object:
     facts = state.facts
     is_labelled = facts.version is not None  # earlier releases did not record it
     return {
@@ -151,10 +152,15 @@ def _execution(state: Execution, _path: str) -> object:
     }
 
 
-# Where to reply is put in when the call is made: the log never holds it.
+def _secrets(state: ExecutionState, _path: str) -> object:
+    """Return references to the declared secrets: values are put in when the call is made, and the log has none."""
+    return {name: secret_reference(name) for name in state.plan.definition.secrets}
+
+
+# The callback address is put in when the call is made: the log never holds it.
 _CALLBACK: Final[dict[str, object]] = {"url": {"$token": "url"}, "token": {"$token": "token"}}
 
-_ROOTS: dict[str, Callable[[Execution, str], object]] = {
+_ROOTS: dict[str, Callable[[ExecutionState, str], object]] = {
     "input": lambda state, _path: state.facts.input,
     "nodes": lambda state, path: _View(state, path, _has_output, _output),
     "errors": lambda state, path: _View(state, path, _has_error, _error),
@@ -162,4 +168,5 @@ _ROOTS: dict[str, Callable[[Execution, str], object]] = {
     "execution": _execution,
     "trigger": lambda state, _path: state.facts.trigger,
     "callback": lambda _state, _path: _CALLBACK,
+    "secrets": _secrets,
 }

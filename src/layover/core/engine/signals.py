@@ -1,4 +1,10 @@
-"""Signals: which of them a point waits for, and when it has all that it needs."""
+"""Signals: which of them a point waits for, and when it has received all that it needs.
+
+An execution takes a signal at most once, however many of its waits look back: a wait with a `lookback` takes the oldest
+signal that no wait has taken yet, and of several such waits only one takes a signal. It takes signals only as they are
+read from the mailbox, in their order; one that arrives has the mailbox read again. A wait without `lookback` takes what
+comes while it is open, whichever other wait takes it.
+"""
 
 from __future__ import annotations
 
@@ -27,15 +33,15 @@ def awaited_signals(point: Point) -> tuple[tuple[str, str], ...]:
 
 
 def deliver(context: DecisionContext, command: cmd.Deliver) -> None:
-    """Take a signal at the point that it is meant for, or wherever the execution waits for it."""
+    """Deliver a signal to the point that it is meant for, or to every point that waits for it."""
     points = context.state.points.rows
-    wanted = [command.point] if command.point else sorted(id_ for id_, one in points.items() if _awaits(one, command))
-    for point in wanted:
+    wanted = [command.point] if command.point else [id_ for id_, one in points.items() if _awaits(one, command)]
+    for point in sorted(wanted):
         _take(context, point, command)
 
 
 def _awaits(point: Point, command: cmd.Deliver) -> bool:
-    """Return whether a point waits for a signal; asked of every point there is, so first what is cheap."""
+    """Return whether a point waits for a signal; every point is asked, so the cheap checks come first."""
     if point.kind != "signal":
         return False
     details = point.details
@@ -45,12 +51,14 @@ def _awaits(point: Point, command: cmd.Deliver) -> bool:
 
 
 def _take(context: DecisionContext, point_id: str, command: cmd.Deliver) -> None:
-    """Take a signal that a point waits for; one that has come before, or does not pass the filter, changes nothing."""
+    """Take a signal that a point waits for; a repeated one, or one that fails the filter, changes nothing."""
     point = context.state.points.get(point_id)
     if point is None or point.status != "open" or point.kind != "signal":
         return
     node = context.state.planned(point.node).node
     if not isinstance(node, WaitSignal) or any(seen.get("id") == command.id for seen in point.received.values()):
+        return
+    if node.lookback and command.id in context.state.taken:
         return
     signal: dict[str, object] = {
         "id": command.id,
@@ -62,18 +70,24 @@ def _take(context: DecisionContext, point_id: str, command: cmd.Deliver) -> None
     alias = _alias(context, point, node, signal)
     if alias is None:
         return
+    if node.lookback and not command.point:  # older ones may be on their way from the mailbox
+        if command.id in point.signalled:
+            return
+        since = min(point.opened_at - node.lookback, context.now if command.at is None else command.at)
+        context.emit(ev.PausePointSignalled(point=point.id, signal=command.id, since=since))
+        return
     context.emit(ev.PausePointReceived(point=point.id, alias=alias, signal=signal))
     received = context.state.points[point.id].received
     if _has_all_it_needs(node, received):
-        try:  # one signal was bounded when it came in: only what several bring together may be too much
-            output = bounded(received, "What it received") if node.signals else signal
+        try:  # one signal was bounded when it came in; several together may be too large
+            output = bounded(received, "The received data") if node.signals else signal
             context.emit(ev.PausePointAnswered(point=point.id, output=output))
         except ExpressionError as failure:
             context.emit(ev.PausePointAnswered(point=point.id, error=error_of(failure)))
 
 
 def _alias(context: DecisionContext, point: Point, node: WaitSignal, signal: dict[str, object]) -> str | None:
-    """Return under which name a signal is received, or None if it is not one of those that are awaited."""
+    """Return the name under which a signal is received, or None if it is not one of the awaited ones."""
     wanted = [(one.alias, f"signals.{index}.") for index, one in enumerate(node.signals)] or [("", "")]
     for alias, prefix in wanted:
         if alias in point.received:
@@ -91,7 +105,7 @@ def _passes(context: DecisionContext, point: Point, field: str, signal: dict[str
     try:
         return context.holds(context.scope_of(point.node), point.node, planned, field, {"signal": signal})
     except ExpressionError:
-        return False  # a filter that cannot be answered for this signal does not let it pass
+        return False  # a filter that fails to evaluate does not let the signal pass
 
 
 def _has_all_it_needs(node: WaitSignal, received: dict[str, dict[str, object]]) -> bool:

@@ -1,4 +1,4 @@
-"""When an execution begins: at once, at a moment, when the limit that holds it lets it, or when its gate opens."""
+"""When an execution starts: at once, at a moment, when a limit admits it, or when its gate opens."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def create(context: DecisionContext, command: cmd.Create) -> None:
-    """Begin an execution, or let it wait for its start; whoever begins it at once drives its first leg."""
+    """Create an execution and start it, or let it wait for its start; if it starts at once, the creator drives it."""
     plan = context.state.plan
     context.emit(
         ev.ExecutionCreated(
@@ -31,24 +31,25 @@ def create(context: DecisionContext, command: cmd.Create) -> None:
             tags=command.tags,
             priority=command.priority,
             correlation_id=command.correlation_id,
+            traceparent=command.traceparent,
         )
     )
     if command.paused:
         context.emit(ev.ExecutionPausing(reason=command.paused, by=command.paused_by))
     if command.instance and _may_start(context):
-        context.emit(ev.LegStarted(cause="created", instance=command.instance))
+        context.emit(ev.LegStarted(cause="created", instance=command.instance, traceparent=command.leg_traceparent))
     start(context)
 
 
 def admit(context: DecisionContext) -> None:
-    """Hold an execution no longer; behind a closed gate it starts when that opens."""
+    """Admit an execution that a limit held; behind a closed gate it starts when the gate opens."""
     if context.state.facts.hold:
         context.emit(ev.ExecutionAdmitted())
         start(context)
 
 
 def start(context: DecisionContext) -> None:
-    """Start an execution that has not begun, if nothing stands against it."""
+    """Start an execution that has not started, if nothing prevents it."""
     if _may_start(context):
         context.emit(ev.ExecutionStarted())
 

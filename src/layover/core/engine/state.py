@@ -1,19 +1,20 @@
-"""What an execution is at one moment: everything that its events so far imply, and nothing else.
+"""The state of an execution at one moment: everything that its events so far imply, and nothing else.
 
 Rows are frozen and replaced as a whole; they live in tables that can go back (`tables.py`). Nodes are found by their
-context id, scopes by their path, points by their id. A scope that is done leaves nothing but what it collected, so the
-state stays as small as what is still going on. A scope that failed or was cancelled is halted: it is kept as it stood,
-outside the tables of what goes on, until its container settles, so that a retry can take it up again. The plan belongs
+context id, scopes by their path, points by their id. A scope that is done leaves only its collected output, so the
+state stays as small as the work in progress. A scope that failed or was cancelled is halted: it is kept as it was,
+outside the tables of the running scopes, until its container settles, so that a retry can resume it. The plan belongs
 to the state but not to its encoding: the version row it comes from is immutable.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 import msgspec
+from msgspec.structs import replace
 
-from layover.core.approval_rules import ApprovalRules, Decision
+from layover.core.approval_rules import ApprovalRules, RecordedDecision
 from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
 from layover.core.engine.tables import Table, UndoLog
 from layover.core.engine.timers import Timers
@@ -27,16 +28,17 @@ PointStatus = Literal["open", "answered"]
 Count = Literal[
     "seq",  # events so far
     "calls",  # nodes that are scheduled or running
-    "queued",  # nodes that wait for a place to run
+    "queued",  # nodes that wait for a call slot
     "children",  # open points that wait for a child which is not held
     "people",  # open points and incidents that wait for a person
     "first_ticket",  # of the nodes that are ready
     "next_ticket",
     "answers",  # answers so far: their order is the order in which they are applied
     "attempts",  # the highest number of an attempt so far
-    "old_attempts",  # the same when something was last taken back: what begins anew counts on from there
+    "old_attempts",  # the same at the last rewind: rewound nodes count on from there
     "first_answer",  # of those that are not applied yet
     "completed",  # nodes that were completed so far
+    "losses",  # of instances in a row, without progress since, that the log has charged
 ]
 COUNTS: tuple[Count, ...] = get_args(Count)
 
@@ -66,8 +68,8 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     point: str = ""
     open_scopes: int = 0
     next_round: int = 0
-    due_scopes: int = 0  # halted scopes that are to be taken up again
-    due_from: int = 0  # they are at this index or behind it
+    due_scopes: int = 0  # halted scopes that are to be reopened
+    due_from: int = 0  # the index of the first of them, or less
 
 
 class Scope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
@@ -81,7 +83,7 @@ class Scope(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
 
 
 class Halted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A scope that failed or was cancelled, with its nodes by their ids; `due` once it is to be taken up again."""
+    """A scope that failed or was cancelled, with its nodes by their ids; `due` once it is to be reopened."""
 
     scope: Scope
     nodes: dict[str, NodeState]
@@ -89,7 +91,7 @@ class Halted(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=F
 
 
 class Collected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What a closed scope left to its container."""
+    """The collected output or error of a closed scope."""
 
     output: object = None
     kept: bool = True
@@ -97,7 +99,7 @@ class Collected(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
 
 
 class InBranch(msgspec.Struct, frozen=True, gc=False):
-    """Which branch of a parallel something stands in, of how many."""
+    """The branch of a parallel around a point, and how many there are."""
 
     node: str
     index: int
@@ -105,14 +107,14 @@ class InBranch(msgspec.Struct, frozen=True, gc=False):
 
 
 class InRound(msgspec.Struct, frozen=True, gc=False):
-    """Which round of a loop something stands in."""
+    """The round of a loop around a point."""
 
     node: str
     iteration: int
 
 
 class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """A place that waits for something outside; `branch` and `round` are the innermost that it stands in."""
+    """A pause point: it waits for something outside; `branch` and `round` are the innermost around it."""
 
     id: str
     node: str
@@ -123,8 +125,9 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     on_deadline: str | None = None
     details: dict[str, object] = {}
     rules: ApprovalRules | None = None
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[RecordedDecision, ...] = ()
     received: dict[str, dict[str, object]] = {}
+    signalled: tuple[str, ...] = ()  # signals for which the mailbox was read again
     key: str = ""
     remind_at: tuple[int, ...] = ()
     reminded: int = 0
@@ -138,24 +141,31 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     beat_by: int | None = None
     doubt: bool = False
     answered_at: int | None = None
-    variables: dict[str, object] = {}  # which those who answered brought
+    variables: dict[str, object] = {}  # that the answers brought
     branch: InBranch | None = None
     round: InRound | None = None
 
     @property
     def child(self) -> str:
-        """The execution that is waited for and has to be told when it no longer is; nothing if there is none."""
+        """The execution that the point waits for, which has to be told when the wait ends; empty if there is none."""
         return str(self.details["child"]) if self.kind == "child" and self.status == "open" else ""
 
     @property
     def failure(self) -> Error | None:
-        """What went wrong before it was opened again, if something did."""
-        told = self.details.get("failure")
-        return msgspec.convert(told, Error) if told is not None else None
+        """The error after the previous answer, because of which the point was opened again, if there was one."""
+        stored = self.details.get("failure")
+        return msgspec.convert(stored, Error) if stored is not None else None
+
+
+class Taken(msgspec.Struct, frozen=True, gc=False):
+    """A signal that a node has taken, and when it was sent."""
+
+    node: str
+    at: int
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
-    """What there is only once in an execution."""
+    """The single values of an execution."""
 
     id: str = ""
     workflow: str = ""
@@ -179,12 +189,15 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     gate: Literal["open", "pausing", "paused"] = "open"
     paused_at: int = 0
     paused_reason: str = ""
+    resume_at: int | None = None  # when the gate opens by itself
+    resume_by: str | None = None  # who set that
     pauses: int = 0
     order: int = 0
     resume_count: int = 0
     resumed_at: int = 0
-    resume_data: dict[str, object] | None = None  # what the last resume brought that had any
+    resume_data: dict[str, object] | None = None  # the data of the last resume that had any
     legs: int = 0
+    traceparent: str = ""  # the span of the last leg; before the first one, the span that started the execution
     in_flight: tuple[str, ...] = ()
     fates: dict[str, Fate] = {}
     answered: str = ""
@@ -202,21 +215,22 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
         return tuple(name for name, fate in self.fates.items() if fate == "in_doubt")
 
 
-class Execution:
+class ExecutionState:
     """The state of one execution, with its plan."""
 
     __slots__ = (
-        "_facts",
         "_graphs",
         "answered",
         "collected",
         "counts",
+        "facts",
         "halted",
         "nodes",
         "plan",
         "points",
         "queue",
         "scopes",
+        "taken",
         "timed",
         "timers",
         "undo_log",
@@ -225,27 +239,29 @@ class Execution:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.timed = plan.definition.settings.timeout is not None
-        self.undo_log = UndoLog()
-        self._facts: Table[str, Facts] = Table(self.undo_log, {"": Facts()})
-        self.counts: Table[Count, int] = Table(self.undo_log, dict.fromkeys(COUNTS, 0))
-        self.scopes: Table[str, Scope] = Table(self.undo_log)
-        self.nodes: Table[str, NodeState] = Table(self.undo_log)
-        self.points: Table[str, Point] = Table(self.undo_log)
-        self.collected: Table[tuple[str, int | str], Collected] = Table(self.undo_log)
-        self.halted: Table[str, Halted] = Table(self.undo_log)
-        self.queue: Table[int, str] = Table(self.undo_log)
-        self.answered: Table[int, str] = Table(self.undo_log)
-        self.timers = Timers(self.undo_log)
-        self._graphs: dict[str, PlannedGraph] = {"": plan.graph}  # found again by their paths: no part of the state
-
-    @property
-    def facts(self) -> Facts:
-        """What there is only once."""
-        return self._facts.rows[""]
+        self.facts = _NO_FACTS  # the single values
+        self.undo_log = undo_log = UndoLog()
+        self.counts: Table[Count, int] = Table(undo_log, _NO_COUNTS.copy())
+        self.scopes: Table[str, Scope] = Table(undo_log)
+        self.nodes: Table[str, NodeState] = Table(undo_log)
+        self.points: Table[str, Point] = Table(undo_log)
+        self.collected: Table[tuple[str, int | str], Collected] = Table(undo_log)
+        self.halted: Table[str, Halted] = Table(undo_log)
+        self.queue: Table[int, str] = Table(undo_log)
+        self.answered: Table[int, str] = Table(undo_log)
+        self.taken: Table[str, Taken] = Table(undo_log)  # signals by id, as far back as a wait may look
+        self.timers = Timers(undo_log)
+        self._graphs: dict[str, PlannedGraph] = {"": plan.graph}  # a cache by path, not part of the state
 
     def change(self, **facts: object) -> None:
-        """Replace some of what there is only once."""
-        self._facts.put("", msgspec.structs.replace(self._facts.rows[""], **facts))
+        """Replace some of the single values."""
+        was = self.facts
+        self.undo_log.note((self, "facts", was))
+        self.facts = replace(was, **facts)
+
+    def __setitem__(self, _name: Literal["facts"], facts: Facts) -> None:
+        """Set the single values back: the undo log sets whatever it has noted as it sets the row of a table."""
+        self.facts = facts
 
     def count(self, name: Count, by: int) -> None:
         """Add to a count."""
@@ -255,12 +271,12 @@ class Execution:
         rows[name] = was + by
 
     def node(self, context_id: str) -> NodeState:
-        """Return the state of a node; one that nothing has reached yet is idle."""
+        """Return the state of a node; a node that has not been reached is idle."""
         return self.nodes.rows.get(context_id) or _IDLE
 
     @property
     def status(self) -> ExecutionStatus:
-        """The one word for it: who is awaited, if it is not running."""
+        """The status in one word: who is awaited, if it is not running."""
         facts = self.facts
         if facts.closed:
             return facts.closed
@@ -274,13 +290,13 @@ class Execution:
 
     @property
     def busy(self) -> bool:
-        """Whether any node is ready, waits for a place, is scheduled or running."""
+        """Whether any node is ready, queued, scheduled or running."""
         counts = self.counts.rows
         return bool(counts["calls"] or counts["queued"] or self.queue.rows)
 
     @property
     def resting(self) -> bool:
-        """Whether nobody needs to drive it: it is closed, held, or waits for time or for somebody outside."""
+        """Whether no instance needs to drive it: it is closed, paused, or waits for time or for something outside."""
         facts = self.facts
         if facts.closed or facts.gate == "paused":
             return True
@@ -296,11 +312,11 @@ class Execution:
         return graph
 
     def keep_graph(self, path: str, graph: PlannedGraph) -> None:
-        """Keep which graph a scope runs, so that it need not be found again: the scope has opened."""
+        """Cache the graph of a scope that was opened."""
         self._graphs[path] = graph
 
     def forget_graph(self, path: str) -> None:
-        """Keep no longer which graph a scope runs: it has closed."""
+        """Drop the cached graph of a scope that was closed."""
         self._graphs.pop(path, None)
 
     def child_id(self, context_id: str, attempt: int) -> str:
@@ -316,4 +332,6 @@ class Execution:
         return graph.by_id[name]
 
 
-_IDLE = NodeState()
+_IDLE: Final = NodeState()
+_NO_FACTS: Final = Facts()
+_NO_COUNTS: Final[dict[Count, int]] = dict.fromkeys(COUNTS, 0)

@@ -2,23 +2,27 @@
 
 The state of an execution is a handful of tables. While a command is decided, events are applied to the very state, so
 that each step sees the one before it; every write is noted in a shared undo log. Afterwards the undo log is either
-forgotten (the events were committed) or played backwards (they were not, or somebody only wanted to know). So deciding
-costs what changes, never what exists, and yet leaves no trace until it is told to.
+forgotten (the events were committed) or played backwards (they were not, or the caller only wanted to know). So
+deciding costs what changes, never what exists, and yet leaves no trace until `keep` is called.
 """
 
 from __future__ import annotations
 
 from typing import Any, Final, Generic, TypeAlias, TypeVar
 
+from msgspec import field
+
+from layover.core.light_structs import LightStruct
+
 K = TypeVar("K")
 V = TypeVar("V")
 
 _ABSENT: Final = object()
-Overwritten: TypeAlias = tuple[dict[Any, Any], Any, Any]
+Overwritten: TypeAlias = tuple[Any, Any, Any]
 
 
 class UndoLog:
-    """What was overwritten since the last mark, newest last: rows, a key, and what stood under it.
+    """The overwritten values since the last mark, newest last: what they are set in, under which key, and the value.
 
     Every write comes through here, so `note` is the list's own method and not one that calls it.
     """
@@ -35,7 +39,7 @@ class UndoLog:
         self._undo.clear()
 
     def overwritten(self, table: dict[K, V]) -> dict[K, V]:
-        """Return what each row of a table held before it was last written or dropped, of those since `keep`."""
+        """Return the values that rows of a table had before they were last written or dropped, since `keep`."""
         return {key: value for rows, key, value in self._undo if rows is table and value is not _ABSENT}
 
     def revert(self) -> None:
@@ -49,14 +53,14 @@ class UndoLog:
                 table[key] = value
 
 
-class Table(Generic[K, V]):
-    """A mapping whose writes are noted. Its order means nothing: whoever needs one has it in the keys."""
+class Table(LightStruct, Generic[K, V]):
+    """A mapping whose writes go into the undo log. Its order means nothing: keys carry an order where needed.
 
-    __slots__ = ("_note", "rows")
+    It is a light struct because each execution has ten of them.
+    """
 
-    def __init__(self, undo_log: UndoLog, rows: dict[K, V] | None = None) -> None:
-        self.rows: dict[K, V] = {} if rows is None else rows
-        self._note = undo_log.note
+    undo_log: UndoLog
+    rows: dict[K, V] = field(default_factory=dict)
 
     def __getitem__(self, key: K) -> V:
         return self.rows[key]
@@ -68,18 +72,18 @@ class Table(Generic[K, V]):
         return len(self.rows)
 
     def get(self, key: K) -> V | None:
-        """Return what stands under a key, if anything does."""
+        """Return the row of a key, or None."""
         return self.rows.get(key)
 
     def put(self, key: K, value: V) -> None:
         """Write a row."""
         rows = self.rows
-        self._note((rows, key, rows.get(key, _ABSENT)))
+        self.undo_log.note((rows, key, rows.get(key, _ABSENT)))
         rows[key] = value
 
     def drop(self, key: K) -> None:
         """Remove a row if it is there."""
         rows = self.rows
         if key in rows:
-            self._note((rows, key, rows[key]))
+            self.undo_log.note((rows, key, rows[key]))
             del rows[key]

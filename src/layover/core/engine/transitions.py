@@ -1,8 +1,8 @@
-"""What may follow what: the legal transitions of executions, nodes and pause points, as tables.
+"""The legal transitions of executions, nodes and pause points, as tables.
 
-Nothing is decided by them. They are what the rules add up to, for the documentation (`page`) and for the tests, which
-see every one of them happen and no other. An execution is looked at between two appends, since nobody outside sees it
-in between; nodes and points are looked at around each event.
+Nothing is decided by them. They are the sum of the rules, for the documentation (`page`) and for the tests, which see
+every one of them happen and no other. An execution is observed between two appends, since no reader sees it in
+between; nodes and points are observed around each event.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionStatus
 
 PointPhase: TypeAlias = Literal["", "open", "answered", "applied", "expired", "cancelled"]
-Cause: TypeAlias = type[ev.Event]
+Cause: TypeAlias = type[ev.DomainEvent]
 
 _AT_WORK: tuple[ExecutionStatus, ...] = ("running", "waiting", "paused")
 _OPEN: tuple[ExecutionStatus, ...] = (*_AT_WORK, "pausing")
 _CLOSED: tuple[ExecutionStatus, ...] = ("completed", "failed", "cancelled")
 
 # Without an event of its own (None) an execution moves with its nodes: it runs while one of them is at work, and
-# otherwise the word says who is awaited.
+# otherwise its status says who is awaited.
 EXECUTION: frozenset[tuple[ExecutionStatus, ExecutionStatus, Cause | None]] = frozenset(
     {
         *((status, after, None) for status in _AT_WORK for after in _AT_WORK if status != after),
@@ -94,7 +94,7 @@ NODE_ONWARD: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
     }
 )
 
-# What a node is when its scope closes is forgotten; a point is cancelled before that.
+# A closed scope forgets its nodes, whatever their status; its points are cancelled before that.
 _AT_CLOSE: tuple[NodeStatus, ...] = (
     *("ready", "queued", "running", "entered", "backoff", "incident"),
     *("stopped", "completed", "failed", "skipped"),
@@ -103,8 +103,8 @@ NODE_FORGOTTEN: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
     (status, "idle", ev.ScopeClosed) for status in _AT_CLOSE
 )
 
-# Going back takes a node and everything behind it back; reopening takes up what had been given up. What is in a scope
-# that is reopened is what it was when the scope was halted, or ready.
+# A rewind takes a node and everything behind it back; a reopening takes up nodes that were given up. The nodes of a
+# reopened scope are as they were when it was halted, or ready.
 _REACHED: tuple[NodeStatus, ...] = (
     *("queued", "running", "entered", "backoff", "incident"),
     *("stopped", "completed", "failed"),
@@ -165,32 +165,32 @@ random and see each of these transitions happen, and no other.
 
 ## Executions
 
-As seen between two appends to the log, which is all that anybody outside can see. An arrow without an event of its own
-("its nodes") follows from them: an execution is `running` while a node is ready or being called, `paused` when
-otherwise a person or an operator is awaited, and else `waiting`. One whose calls need functions that no instance has
-is `waiting` too: it was given back, and `why` names the missing node types. `pausing` means that an operator has closed
-the gate and calls are still out, or children that have not paused yet. `pending` is an execution that has not started:
-its moment has not come, or a limit holds it.
+As seen between two appends to the log, which is all that a reader can see. An arrow without an event of its own ("its
+nodes") follows from them: an execution is `running` while a node is ready or being called, `paused` when otherwise a
+person or an operator is awaited, and else `waiting`. An execution that needs functions which no instance has is
+`waiting` too: its lease was given back, and `why` names the missing node types. `pausing` means that an operator has
+closed the gate and calls are still out, or children that have not paused yet. `pending` is an execution that has not
+started: its moment has not come, or a limit holds it back.
 
 {execution}
 
-A closed execution accepts nothing until it is reopened: by a retry, which is for failed ones, or by going back to one
-of its nodes. It may be closed again in the same append.
+A closed execution accepts no command until it is reopened: by a retry, which is for failed ones, or by going back to
+one of its nodes. It may be closed again in the same append.
 
 {reopened}
 
 ## Nodes
 
-One node in one scope, around each event. A node that is decided by the engine itself (a condition, a set) goes from
-`ready` straight to `completed`. `queued` is a call for which its instance has no place yet, and `stopped` is a node
-that was given up because what it belongs to ended. A callback node is `running` while whoever is to reply is being
-called, and `waiting` when that is done; its point is open all the time.
+One node in one scope, around each event. A node that the engine decides by itself (a condition, a set) goes from
+`ready` straight to `completed`. `queued` is a call that waits for a free call slot, and `stopped` is a node that was
+given up because its scope or execution ended. A callback node is `running` while its call is out and `waiting`
+afterwards; its point is open all the time.
 
 {node}
 
-When a scope closes, its nodes are forgotten: whatever they are becomes `idle`, and the next round begins anew. If it
-failed or was cancelled, the scope is kept as it stood until its container settles: when a retry reopens it, what was
-completed in it is so again, and what was not is `ready`. Going back, and reopening what had failed, takes nodes back:
+When a scope closes, its nodes are forgotten: each of them becomes `idle`, and the next round begins anew. If it
+failed or was cancelled, the scope is kept as it was until its container settles: when a retry reopens it, its completed
+nodes are completed again, and the others are `ready`. Going back, and reopening what had failed, takes nodes back:
 
 {back}
 

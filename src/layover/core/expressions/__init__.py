@@ -2,10 +2,10 @@
 
 from layover.core.expressions.checker import check
 from layover.core.expressions.errors import BudgetExceeded, ExpressionError
-from layover.core.expressions.frame import Moment
+from layover.core.expressions.frame import ExpressionTime
 from layover.core.expressions.instants import Duration, Timestamp
 from layover.core.expressions.json_text import to_json
-from layover.core.expressions.limits import DEFAULT, Limits, Meter
+from layover.core.expressions.limits import DEFAULT, ExpressionLimits, Meter
 from layover.core.expressions.parser import Expression, parse
 from layover.core.expressions.program import Program, compile_expression
 from layover.core.expressions.signatures import FUNCTIONS
@@ -22,7 +22,7 @@ from layover.core.expressions.types import (
     TIMESTAMP,
     ListOf,
     MapOf,
-    Record,
+    RecordType,
     Type,
     may_be,
     name_of,
@@ -46,13 +46,13 @@ __all__ = [
     "Duration",
     "Expression",
     "ExpressionError",
-    "Limits",
+    "ExpressionLimits",
+    "ExpressionTime",
     "ListOf",
     "MapOf",
     "Meter",
-    "Moment",
     "Program",
-    "Record",
+    "RecordType",
     "Template",
     "Timestamp",
     "Type",

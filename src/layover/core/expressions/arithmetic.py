@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.expressions.errors import ExpressionError, placed
+from layover.core.expressions.errors import ExpressionError, locate_error
 from layover.core.expressions.operators import ARITHMETIC
 from layover.core.expressions.values import INT_MAX, INT_MIN
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def chain(first: Run, terms: list[tuple[Arithmetic, Run, int]]) -> Run:
-    """Return what applies operators to operands one after the other."""
+    """Return a function that applies operators to operands one after the other."""
     if len(terms) == 1:
         symbol, operand, offset = terms[0]
         return _binary(symbol, first, operand, offset)
@@ -30,7 +30,7 @@ def _binary(symbol: Arithmetic, left: Run, right: Run, offset: int) -> Run:
         try:
             return apply(one, other, frame.meter)
         except ExpressionError as error:
-            raise placed(error, offset) from None
+            raise locate_error(error, offset) from None
 
     if symbol != "+":
         return run
@@ -44,7 +44,7 @@ def _binary(symbol: Arithmetic, left: Run, right: Run, offset: int) -> Run:
         try:
             return apply(one, other, frame.meter)
         except ExpressionError as error:
-            raise placed(error, offset) from None
+            raise locate_error(error, offset) from None
 
     return plus
 
@@ -59,7 +59,7 @@ def _long_chain(first: Run, terms: list[tuple[Arithmetic, Run, int]]) -> Run:
             try:
                 value = apply(value, other, frame.meter)
             except ExpressionError as error:
-                raise placed(error, offset) from None
+                raise locate_error(error, offset) from None
         return value
 
     return run

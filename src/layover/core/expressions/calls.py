@@ -1,6 +1,6 @@
 """Calls of functions, compiled.
 
-Which function is meant is settled before anything runs. At run time the arguments' kinds are matched against the
+The function is resolved before anything runs. At run time the arguments' kinds are matched against the
 overloads; combinations of plain types that matched once are remembered, so the common case is one lookup in a set.
 """
 
@@ -9,24 +9,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.expressions import hints, patterns
-from layover.core.expressions.errors import ExpressionError, placed
-from layover.core.expressions.hints import appended
+from layover.core.expressions.errors import ExpressionError, locate_error
+from layover.core.expressions.hints import as_suffix
 from layover.core.expressions.instants import Duration, Timestamp
 from layover.core.expressions.macros import MACROS
-from layover.core.expressions.signatures import FUNCTIONS, Function
-from layover.core.expressions.syntax import written
+from layover.core.expressions.signatures import FUNCTIONS, FunctionSignature
+from layover.core.expressions.syntax import path_text
 from layover.core.expressions.values import no_overload
 from layover.core.suggest import Suggestions
 
 if TYPE_CHECKING:
     from layover.core.expressions.frame import Frame, Run
-    from layover.core.expressions.syntax import Call
+    from layover.core.expressions.syntax import FunctionCall
 
 _PLAIN = frozenset({type(None), bool, int, float, str, list, dict, Timestamp, Duration})
 
 
-def resolve(call: Call, suggestions: Suggestions | None = None) -> Function:
-    """Return the function that a call means, or raise an error that says what is wrong with it."""
+def resolve(call: FunctionCall, suggestions: Suggestions | None = None) -> FunctionSignature:
+    """Return the function of a call, or raise the problem with it."""
     function = FUNCTIONS.get(call.function)
     method = call.target is not None
     count = len(call.arguments) + method
@@ -39,14 +39,14 @@ def resolve(call: Call, suggestions: Suggestions | None = None) -> Function:
     return function
 
 
-def caller(function: Function, arguments: list[Run], offset: int) -> Run:
-    """Return what calls a function."""
+def caller(function: FunctionSignature, arguments: list[Run], offset: int) -> Run:
+    """Return a closure that calls a function."""
     implementation, name = function.run, function.name
     accepted: set[tuple[type, ...]] = set()
 
     def check(values: tuple[object, ...], types: tuple[type, ...]) -> None:
         if not function.accepts(values):
-            raise placed(no_overload(name, *values), offset)
+            raise locate_error(no_overload(name, *values), offset)
         if _PLAIN.issuperset(types):
             accepted.add(types)
 
@@ -61,7 +61,7 @@ def caller(function: Function, arguments: list[Run], offset: int) -> Run:
             try:
                 return implementation(frame, value)
             except ExpressionError as error:
-                raise placed(error, offset) from None
+                raise locate_error(error, offset) from None
 
         return run_one
 
@@ -73,7 +73,7 @@ def caller(function: Function, arguments: list[Run], offset: int) -> Run:
         try:
             return implementation(frame, *values)
         except ExpressionError as error:
-            raise placed(error, offset) from None
+            raise locate_error(error, offset) from None
 
     return run
 
@@ -88,7 +88,7 @@ def matcher(text: Run, pattern: str, offset: int) -> Run:
             if refused:
                 raise ExpressionError(refused[0], code="invalid_argument")
             try:
-                kept.append(patterns.compiled(pattern))
+                kept.append(patterns.compile_pattern(pattern))
             except ExpressionError as error:
                 refused.append(error.message)  # or it would be compiled in vain, and for free, at every use
                 raise
@@ -97,34 +97,34 @@ def matcher(text: Run, pattern: str, offset: int) -> Run:
     def run(frame: Frame) -> object:
         value = text(frame)
         if type(value) is not str:
-            raise placed(no_overload("matches", value, pattern), offset)
+            raise locate_error(no_overload("matches", value, pattern), offset)
         try:
             return patterns.search(frame, value, program())
         except ExpressionError as error:
-            raise placed(error, offset) from None
+            raise locate_error(error, offset) from None
 
     return run
 
 
-def _unknown(call: Call, suggestions: Suggestions) -> ExpressionError:
+def _unknown(call: FunctionCall, suggestions: Suggestions) -> ExpressionError:
     if call.function in MACROS or call.function in {"has", "default"}:
         form = _FORMS[call.function]
         return _unfit(call, f"`{call.function}` is written `{form}`.")
-    instead = appended(hints.FUNCTIONS.get(call.function))
+    instead = as_suffix(hints.FUNCTIONS.get(call.function))
     if not instead:
         instead = suggestions.did_you_mean(call.function, [*FUNCTIONS, *_FORMS])
     return _unfit(call, f"There is no function `{call.function}`.{instead}")
 
 
-def _form(call: Call, function: Function) -> str:
-    """Return a call as it has to be written, with what was written where that is short."""
+def _form(call: FunctionCall, function: FunctionSignature) -> str:
+    """Return a call in its correct form, with the written arguments where they are short."""
     if function.style == "method":
         return f"x.{function.name}(…)"
-    target = written(call.target) if call.target is not None and not call.arguments else "…"
+    target = path_text(call.target) if call.target is not None and not call.arguments else "…"
     return f"{function.name}({target})"
 
 
-def _unfit(call: Call, sentence: str) -> ExpressionError:
+def _unfit(call: FunctionCall, sentence: str) -> ExpressionError:
     return ExpressionError(sentence, code="expression_unknown_name", offset=call.offset)
 
 

@@ -1,25 +1,26 @@
-"""What is wrong with an expression before it runs: every name that does not exist, every operation that cannot work.
+"""Problems of an expression before it runs: every name that does not exist, every operation that cannot work.
 
-The checker is generous. It knows a type for some parts (`Record`s of what is in scope, literals, results of functions)
-and reports an operation only if it fails for every value of those types; where it knows nothing it says nothing. It
-collects all problems instead of stopping at the first.
+The checker is generous. It knows a type for some parts (`RecordType`s of what is in scope, literals, results of
+functions) and reports an operation only if it fails for every value of those types; where it knows nothing it says
+nothing. It collects all problems instead of stopping at the first.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, assert_never
 
+from layover.core.calendar import parse_cron, zone_named
 from layover.core.expressions import calls
 from layover.core.expressions.errors import ExpressionError
-from layover.core.expressions.hints import NAMES, appended, for_field
+from layover.core.expressions.hints import NAMES, as_suffix, for_field
 from layover.core.expressions.overloads import KEY, arithmetic, comparable
 from layover.core.expressions.syntax import (
-    Call,
     Chain,
     Compare,
     Comprehension,
     Conditional,
     Default,
+    FunctionCall,
     Has,
     Index,
     ListOfNodes,
@@ -32,7 +33,7 @@ from layover.core.expressions.syntax import (
     Not,
     Select,
     children,
-    written,
+    path_text,
 )
 from layover.core.expressions.types import (
     BOOL,
@@ -44,7 +45,7 @@ from layover.core.expressions.types import (
     STRING,
     ListOf,
     MapOf,
-    Record,
+    RecordType,
     Type,
     common,
     kinds,
@@ -67,7 +68,7 @@ def check(
 ) -> tuple[Type, list[ExpressionError]]:
     """Return the type of an expression's result, and all problems that can be seen without data.
 
-    Expressions of one text share `suggestions`, so that looking for what was meant is bounded for all of them.
+    Expressions of one text share `suggestions`, so that the search for misspelt names is bounded for all of them.
     """
     checker = _Checker(scope, suggestions or Suggestions())
     result = checker.type_of(expression.ast)
@@ -91,12 +92,12 @@ class _Checker:
                 return self._field(self.type_of(node.operand), node.field, node)
             case Has():
                 operand = self.type_of(node.operand)
-                if not (isinstance(operand, Record) and operand.literal):
+                if not (isinstance(operand, RecordType) and operand.literal):
                     self._field(operand, node.field, node)
                 return BOOL
             case Index():
                 return self._index(node)
-            case Call():
+            case FunctionCall():
                 return self._call(node)
             case Default():
                 value, fallback = self._value_or_nothing(node.value), self.type_of(node.fallback)
@@ -129,10 +130,10 @@ class _Checker:
                 assert_never(node)
 
     def _value_or_nothing(self, node: Node) -> Type:
-        """Return the type of what `default` covers: a map that is written out may lack the field that is asked for."""
+        """Return the type of the value in `default`: a map that is written out may lack the field."""
         if isinstance(node, Select):
             operand = self.type_of(node.operand)
-            if isinstance(operand, Record) and operand.literal:
+            if isinstance(operand, RecordType) and operand.literal:
                 return operand.fields.get(node.field, DYN)
             return self._field(operand, node.field, node)
         return self.type_of(node)
@@ -144,7 +145,7 @@ class _Checker:
         self.problems.append(ExpressionError(sentence, code="expression_type", offset=offset))
 
     def _hint(self, name: str, known: Iterable[str], place: str) -> str:
-        """Return what the author may have meant; `nodes.delay-node` was read as a subtraction."""
+        """Return a suggestion for a name; `nodes.delay-node` was read as a subtraction."""
         if self._suggestions.left <= 0:
             return ""
         if place:
@@ -165,7 +166,7 @@ class _Checker:
         known = self._scope.get(node.name)
         if known is not None:
             return known
-        hint = appended(NAMES.get(node.name))
+        hint = as_suffix(NAMES.get(node.name))
         if not hint:
             hint = self._hint(node.name, [*(variable for variable, _ in self._variables), *self._scope], "")
         self._unknown(f"There is no `{node.name}` here.{hint}", node.offset)
@@ -174,16 +175,16 @@ class _Checker:
     def _field(self, operand: Type, field: str, node: Select | Has | Index) -> Type:
         if isinstance(operand, MapOf):
             return operand.value
-        if isinstance(operand, Record):
+        if isinstance(operand, RecordType):
             known = operand.fields.get(field)
             if known is None and not operand.open:
-                place = written(node.operand)
+                place = path_text(node.operand)
                 hint = self._hint(field, operand.fields, place)
-                path = written(node) if not isinstance(node, Has) else f"{place}.{field}"
+                path = path_text(node) if not isinstance(node, Has) else f"{place}.{field}"
                 self._unknown(f"`{path}`: there is no {operand.noun} `{field}` here.{hint}", node.offset)
             return known or DYN
         if "map" not in kinds(operand):
-            place = written(node.operand)
+            place = path_text(node.operand)
             sentence = f"`{place}` is {_a(operand)} and has no field `{field}`.{for_field(field, place)}"
             self._mismatch(sentence, node.offset)
         return DYN
@@ -200,7 +201,7 @@ class _Checker:
             return operand.element
         return operand.value if isinstance(operand, MapOf) else DYN
 
-    def _call(self, node: Call) -> Type:
+    def _call(self, node: FunctionCall) -> Type:
         arguments = tuple(self.type_of(argument) for argument in children(node))
         try:
             function = calls.resolve(node, self._suggestions)
@@ -216,7 +217,18 @@ class _Checker:
         if not fitting:
             shown = ", ".join(name_of(argument) for argument in arguments)
             self._mismatch(f"`{function.name}` has no meaning for ({shown}).", node.offset)
+        elif function.name == "next":
+            self._check_calendar(node)
         return common(fitting)
+
+    def _check_calendar(self, node: FunctionCall) -> None:
+        """Report a cron line or a zone that is written in the expression and does not exist."""
+        for argument, read in zip(node.arguments, (parse_cron, zone_named), strict=False):
+            if isinstance(argument, Literal_) and isinstance(argument.value, str):
+                try:
+                    read(argument.value)
+                except ValueError as error:
+                    self._mismatch(str(error), argument.offset)
 
     def _map(self, node: MapOfNodes) -> Type:
         keys = [self.type_of(key) for key, _ in node.entries]
@@ -227,7 +239,7 @@ class _Checker:
         constants = [key.value for key, _ in node.entries if isinstance(key, Literal_)]
         names = [value for value in constants if type(value) is str]
         if len(names) == len(values):
-            return Record(dict(zip(names, values, strict=True)), open=False, noun="key", literal=True)
+            return RecordType(dict(zip(names, values, strict=True)), open=False, noun="key", literal=True)
         return MapOf(common(values))
 
     def _chain(self, node: Chain) -> Type:
@@ -257,7 +269,7 @@ class _Checker:
         operand = self.type_of(node.operand)
         if not may_be(operand, _LIST) and not may_be(operand, _MAP):
             self._mismatch(f"`{node.quantifier}` needs a list or a map, not {_a(operand)}.", node.offset)
-        element: Type = STRING if isinstance(operand, Record) else DYN
+        element: Type = STRING if isinstance(operand, RecordType) else DYN
         if isinstance(operand, ListOf):
             element = operand.element
         self._variables.append((node.variable, element))

@@ -1,6 +1,7 @@
-"""The functions on time: the parts of a timestamp or a duration, and what the moment of the evaluation provides.
+"""The functions on time: the parts of a timestamp or a duration, and the values that depend on the moment.
 
-`now()` and `uuid()` are functions of the moment alone, so an evaluation that is repeated gives the same results.
+`now()`, `next(…)` and `uuid()` are functions of the moment alone, so an evaluation that is repeated gives the same
+results.
 """
 
 from __future__ import annotations
@@ -8,7 +9,9 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from layover.core.calendar import next_cron, parse_cron, zone_named
 from layover.core.expressions import instants
+from layover.core.expressions.errors import ExpressionError
 from layover.core.expressions.instants import SECOND, Civil, Duration, Timestamp
 
 if TYPE_CHECKING:
@@ -17,12 +20,26 @@ if TYPE_CHECKING:
     from layover.core.expressions.frame import Frame
 
 _MILLISECOND = 1_000_000
-_ZONE = 100  # steps to find a time zone: one that is not known is looked for on the disk each time
+_ZONE = 100  # steps to find a time zone: its file is read at the first use
+_NEXT = 5000  # steps to find the next time of a cron line: for a rare day it looks at many years
 
 
 def now(frame: Frame) -> Timestamp:
     """Return the moment of the evaluation."""
     return instants.timestamp(frame.moment.now * _MILLISECOND)
+
+
+def next_time(frame: Frame, line: str, zone: str = "UTC", after: Timestamp | None = None) -> Timestamp:
+    """Return when a cron line happens next in a time zone, after this moment or another one."""
+    frame.meter.charge(_NEXT)
+    at = frame.moment.now if after is None else after.ns // _MILLISECOND
+    try:
+        found = next_cron(parse_cron(line), zone_named(zone), at)
+    except ValueError as error:
+        raise ExpressionError(str(error), code="invalid_argument") from error
+    if found is None:
+        raise ExpressionError(f"`{line}` does not happen again in `{zone}`.", code="invalid_argument")
+    return instants.timestamp(found[0] * _MILLISECOND)
 
 
 def uuid(frame: Frame) -> str:

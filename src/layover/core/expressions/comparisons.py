@@ -1,7 +1,7 @@
 """The relations, compiled: `==`, `!=`, `<`, `<=`, `>`, `>=`, `in`.
 
 Most conditions compare some data with a constant. Then the constant's kind decides once, here, which values can be
-equal to it or ordered against it, and what remains to do at run time is a test of the type and one operation. What is
+equal to it or ordered against it, and the run time only tests the type and does one operation. An operation that is
 bounded by a constant needs no meter; the general forms charge for the data they walk through.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.expressions.errors import ExpressionError, placed
+from layover.core.expressions.errors import ExpressionError, locate_error
 from layover.core.expressions.operators import MIRRORED, NUMERIC, ORDER, is_in, order
 from layover.core.expressions.values import equal, no_overload
 
@@ -27,7 +27,7 @@ def equality(left: Run, right: Run, *, wanted: bool, offset: int) -> Run:
         try:
             return equal(one, other, frame.meter) is wanted
         except ExpressionError as error:
-            raise placed(error, offset) from None
+            raise locate_error(error, offset) from None
 
     return run
 
@@ -71,7 +71,7 @@ def ordering(relation: str, left: Run, right: Run, offset: int) -> Run:
         try:
             return order(relation, one, other, frame.meter)
         except ExpressionError as error:
-            raise placed(error, offset) from None
+            raise locate_error(error, offset) from None
 
     return run
 
@@ -82,7 +82,7 @@ def ordering_with(relation: str, left: Run, constant: object, offset: int, *, mi
 
     def refused(value: object) -> ExpressionError:
         error = no_overload(MIRRORED[relation], constant, value) if mirrored else no_overload(relation, value, constant)
-        return placed(error, offset)
+        return locate_error(error, offset)
 
     if type(constant) in NUMERIC:
 
@@ -113,7 +113,7 @@ def membership(needle: Run, container: Run, offset: int) -> Run:
         try:
             return is_in(wanted, where, frame.meter)
         except ExpressionError as error:
-            raise placed(error, offset) from None
+            raise locate_error(error, offset) from None
 
     return run
 

@@ -1,7 +1,7 @@
 """A tree to closures.
 
-Each node becomes a function from a frame to a value; what a node is, which constants it holds and which shortcut fits
-is decided once, here. The compiler also adds up the cost: every node outside a comprehension runs at most once, so
+Each node becomes a function from a frame to a value; the kind of the node, its constants and the fitting shortcut are
+decided once, here. The compiler also adds up the cost: every node outside a comprehension runs at most once, so
 their number is the program's cost, charged before it starts; the nodes of a comprehension's body are the cost of one
 round. A program in which nothing depends on the size of data needs no meter at all.
 """
@@ -13,18 +13,18 @@ from typing import Final, assert_never
 import msgspec
 
 from layover.core.expressions import arithmetic, calls, comparisons, connectives, loops, paths, patterns
-from layover.core.expressions.errors import ExpressionError, placed
+from layover.core.expressions.errors import ExpressionError, locate_error
 from layover.core.expressions.frame import EPOCH, Frame, Run
 from layover.core.expressions.instants import Duration, Timestamp
-from layover.core.expressions.limits import Limits, Meter
+from layover.core.expressions.limits import ExpressionLimits, Meter
 from layover.core.expressions.operators import KEYS, MIRRORED, ORDER, at, boolean, negate
 from layover.core.expressions.syntax import (
-    Call,
     Chain,
     Compare,
     Comprehension,
     Conditional,
     Default,
+    FunctionCall,
     Has,
     Index,
     ListOfNodes,
@@ -36,19 +36,19 @@ from layover.core.expressions.syntax import (
     Node,
     Not,
     Select,
-    written,
+    path_text,
 )
-from layover.core.expressions.values import as_map, holds, shown
+from layover.core.expressions.values import as_map, display, holds
 from layover.core.payloads import RESERVED
 
 _MISSING: Final = frozenset({"no_such_key", "out_of_range"})
 _MAX_PATTERNS: Final = 32  # constant patterns that a program keeps compiled; the rest are paid for at each use
 _MAX_COMPILATION: Final = 30_000  # steps that compiling those patterns may take together
-_FOLDING: Final = Limits(steps=10_000, size=10_000)  # for all constants of an expression together
+_FOLDING: Final = ExpressionLimits(steps=10_000, size=10_000)  # for all constants of an expression together
 _FOLDED: Final = (bool, int, float, str, Timestamp, Duration)
 
 
-class Part(msgspec.Struct, frozen=True):
+class CompiledNode(msgspec.Struct, frozen=True):
     """A compiled node; `known` parts have the same value in every frame."""
 
     run: Run
@@ -56,9 +56,9 @@ class Part(msgspec.Struct, frozen=True):
     value: object = None
 
 
-def constant(value: object) -> Part:
-    """Return a part that is always the same value."""
-    return Part(lambda _: value, known=True, value=value)
+def constant(value: object) -> CompiledNode:
+    """Return a part with a constant value."""
+    return CompiledNode(lambda _: value, known=True, value=value)
 
 
 class Compiler:
@@ -74,7 +74,7 @@ class Compiler:
         self._compilation = 0
         self._scratch = Meter(_FOLDING)
 
-    def compile(self, node: Node) -> Part:  # noqa: C901, PLR0912 - one case per kind of node
+    def compile(self, node: Node) -> CompiledNode:  # noqa: C901, PLR0912 - one case per kind of node
         """Return a node, compiled."""
         self.cost += 1
         match node:
@@ -86,7 +86,7 @@ class Compiler:
                 return self._index(node)
             case Has():
                 return self._has(node)
-            case Call():
+            case FunctionCall():
                 return self._call(node)
             case Default():
                 return self._default(node)
@@ -111,27 +111,27 @@ class Compiler:
             case _:
                 assert_never(node)
 
-    def _path(self, node: Node) -> Part:
+    def _path(self, node: Node) -> CompiledNode:
         start, steps = paths.steps_of(node)
         self.cost += len(steps)
         if isinstance(start, Name) and (start.root or start.name not in self._variables):
-            return Part(paths.from_root(start, steps))
+            return CompiledNode(paths.from_root(start, steps))
         if isinstance(start, Name):
             slot = len(self._variables) - 1 - self._variables[::-1].index(start.name)
             if not steps:
-                return Part(lambda frame: frame.slots[slot])
+                return CompiledNode(lambda frame: frame.slots[slot])
             walk = paths.walker(steps)
-            return Part(lambda frame: walk(frame.slots[slot]))
+            return CompiledNode(lambda frame: walk(frame.slots[slot]))
         operand = self.compile(start).run
         walk = paths.walker(steps)
-        return Part(lambda frame: walk(operand(frame)))
+        return CompiledNode(lambda frame: walk(operand(frame)))
 
-    def _index(self, node: Index) -> Part:
+    def _index(self, node: Index) -> CompiledNode:
         if isinstance(node.index, Literal_) and type(node.index.value) is str:
             return self._path(node)
         operand, key = self.compile(node.operand).run, self.compile(node.index).run
         self.metered = self.metered or not isinstance(node.index, Literal_)
-        path = written(node)
+        path = path_text(node)
 
         def run(frame: Frame) -> object:
             container, position = operand(frame), key(frame)
@@ -140,11 +140,11 @@ class Compiler:
             try:
                 return at(container, position, frame.meter, path)
             except ExpressionError as error:
-                raise placed(error, node.offset) from None
+                raise locate_error(error, node.offset) from None
 
-        return Part(run)
+        return CompiledNode(run)
 
-    def _has(self, node: Has) -> Part:
+    def _has(self, node: Has) -> CompiledNode:
         operand = self.compile(node.operand).run
         field = node.field
 
@@ -157,9 +157,9 @@ class Compiler:
                 raise paths.unselectable(value, node)
             return field in entries
 
-        return Part(run)
+        return CompiledNode(run)
 
-    def _call(self, node: Call) -> Part:
+    def _call(self, node: FunctionCall) -> CompiledNode:
         function = calls.resolve(node)
         nodes = node.arguments if node.target is None else (node.target, *node.arguments)
         parts = [self.compile(argument) for argument in nodes]
@@ -172,10 +172,10 @@ class Compiler:
         if function.steady and all(part.known for part in parts):
             return self._folded(run)
         self.metered = self.metered or function.metered
-        return Part(run)
+        return CompiledNode(run)
 
-    def _folded(self, run: Run) -> Part:
-        """Evaluate at once what never changes; an error, or a value that could be changed, is left for later."""
+    def _folded(self, run: Run) -> CompiledNode:
+        """Evaluate a constant part at once; an error, or a mutable value, is left for run time."""
         try:
             value = run(Frame({}, EPOCH, self._scratch, []))
         except ExpressionError:
@@ -183,9 +183,9 @@ class Compiler:
         if type(value) in _FOLDED:
             return constant(value)
         self.metered = True
-        return Part(run)
+        return CompiledNode(run)
 
-    def _default(self, node: Default) -> Part:
+    def _default(self, node: Default) -> CompiledNode:
         value, fallback = self.compile(node.value).run, self.compile(node.fallback).run
 
         def run(frame: Frame) -> object:
@@ -197,14 +197,14 @@ class Compiler:
                 found = None
             return fallback(frame) if found is None else found
 
-        return Part(run)
+        return CompiledNode(run)
 
-    def _list(self, node: ListOfNodes) -> Part:
+    def _list(self, node: ListOfNodes) -> CompiledNode:
         runs = [self.compile(item).run for item in node.items]
         self.builds = True
-        return Part(lambda frame: [run(frame) for run in runs])
+        return CompiledNode(lambda frame: [run(frame) for run in runs])
 
-    def _map(self, node: MapOfNodes) -> Part:
+    def _map(self, node: MapOfNodes) -> CompiledNode:
         self.builds = True
         entries = [(self.compile(key).run, self.compile(value).run, key.offset) for key, value in node.entries]
 
@@ -223,14 +223,14 @@ class Compiler:
                 if name in made:
                     twin = "" if holds(made, name, frame.meter) else " (as a key, `true` equals 1 and `false` equals 0)"
                     raise ExpressionError(
-                        f"The map has the key `{shown(name)}` twice{twin}.", code="invalid_argument", offset=offset
+                        f"The map has the key `{display(name)}` twice{twin}.", code="invalid_argument", offset=offset
                     )
                 made[name] = value(frame)
             return made
 
-        return Part(run)
+        return CompiledNode(run)
 
-    def _not(self, node: Not) -> Part:
+    def _not(self, node: Not) -> CompiledNode:
         operand = self.compile(node.operand)
         inner, offset = operand.run, node.offset
 
@@ -241,11 +241,11 @@ class Compiler:
             try:
                 return boolean("!", value)
             except ExpressionError as error:
-                raise placed(error, offset) from None
+                raise locate_error(error, offset) from None
 
-        return self._folded(run) if operand.known else Part(run)
+        return self._folded(run) if operand.known else CompiledNode(run)
 
-    def _negate(self, node: Negate) -> Part:
+    def _negate(self, node: Negate) -> CompiledNode:
         operand = self.compile(node.operand)
         inner, offset = operand.run, node.offset
 
@@ -253,11 +253,11 @@ class Compiler:
             try:
                 return negate(inner(frame))
             except ExpressionError as error:
-                raise placed(error, offset) from None
+                raise locate_error(error, offset) from None
 
-        return self._folded(run) if operand.known else Part(run)
+        return self._folded(run) if operand.known else CompiledNode(run)
 
-    def _chain(self, node: Chain) -> Part:
+    def _chain(self, node: Chain) -> CompiledNode:
         first = self.compile(node.first)
         terms = [(term, self.compile(term.operand)) for term in node.terms]
         known = first.known and all(part.known for _, part in terms)
@@ -267,9 +267,9 @@ class Compiler:
         adds = any(term.operator == "+" for term in node.terms)
         self.builds = self.builds or adds
         self.metered = self.metered or adds
-        return Part(run)
+        return CompiledNode(run)
 
-    def _compare(self, node: Compare) -> Part:
+    def _compare(self, node: Compare) -> CompiledNode:
         if node.relation == "in":
             return self._membership(node)
         left, right = self.compile(node.left), self.compile(node.right)
@@ -290,9 +290,9 @@ class Compiler:
         if left.known and right.known:
             return self._folded(quick or full)
         self.metered = self.metered or quick is None
-        return Part(quick or full)
+        return CompiledNode(quick or full)
 
-    def _membership(self, node: Compare) -> Part:
+    def _membership(self, node: Compare) -> CompiledNode:
         needle, builds = self.compile(node.left), self.builds
         container = self.compile(node.right)
         if isinstance(node.right, ListOfNodes) and all(isinstance(item, Literal_) for item in node.right.items):
@@ -300,15 +300,15 @@ class Compiler:
             quick = comparisons.membership_of(needle.run, values)
             if quick is not None:
                 self.builds = builds
-                return Part(quick)
+                return CompiledNode(quick)
         self.metered = True
-        return Part(comparisons.membership(needle.run, container.run, node.offset))
+        return CompiledNode(comparisons.membership(needle.run, container.run, node.offset))
 
-    def _logic(self, node: Logic) -> Part:
+    def _logic(self, node: Logic) -> CompiledNode:
         runs = [self.compile(operand).run for operand in node.operands]
-        return Part(connectives.logic(node.connective, runs, node.offset))
+        return CompiledNode(connectives.logic(node.connective, runs, node.offset))
 
-    def _conditional(self, node: Conditional) -> Part:
+    def _conditional(self, node: Conditional) -> CompiledNode:
         condition, then, otherwise = (self.compile(n).run for n in (node.condition, node.then, node.otherwise))
         offset = node.offset
 
@@ -321,11 +321,11 @@ class Compiler:
             try:
                 return boolean("?:", outcome)
             except ExpressionError as error:
-                raise placed(error, offset) from None
+                raise locate_error(error, offset) from None
 
-        return Part(run)
+        return CompiledNode(run)
 
-    def _comprehension(self, node: Comprehension) -> Part:
+    def _comprehension(self, node: Comprehension) -> CompiledNode:
         operand = self.compile(node.operand).run
         outside = self.cost
         self.cost = 0
@@ -335,8 +335,8 @@ class Compiler:
         condition = None if node.condition is None else self.compile(node.condition).run
         body = self.compile(node.body).run
         self._variables.pop()
-        loop = loops.Loop(node.quantifier, operand, slot, condition, body, self.cost, node.offset)
+        loop = loops.CompiledComprehension(node.quantifier, operand, slot, condition, body, self.cost, node.offset)
         self.cost = outside
         self.metered = True
         self.builds = self.builds or node.quantifier == "map"
-        return Part(loops.runner(loop))
+        return CompiledNode(loops.runner(loop))

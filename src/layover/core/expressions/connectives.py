@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.expressions.errors import BudgetExceeded, ExpressionError, placed
+from layover.core.expressions.errors import BudgetExceeded, ExpressionError, locate_error
 from layover.core.expressions.operators import boolean
 
 if TYPE_CHECKING:
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 
 def logic(connective: Connective, runs: list[Run], offset: int) -> Run:
-    """Return `&&` or `||`: an operand that decides the outcome outweighs any that failed, whatever their order."""
+    """Return `&&` or `
+
+    `: an operand that decides the outcome outweighs any failed one, whatever their order."""
     decisive = connective == "||"
     other = not decisive
 
@@ -33,7 +35,7 @@ def logic(connective: Connective, runs: list[Run], offset: int) -> Run:
             except BudgetExceeded:
                 raise
             except ExpressionError as error:
-                failure = failure or placed(error, offset)
+                failure = failure or locate_error(error, offset)
         if failure is not None:
             raise failure
         return other

@@ -1,6 +1,8 @@
-"""What can go wrong with an expression: a stable code, a sentence, and where in the source it is.
+"""The errors of expressions: a stable code, a sentence, and the offset in the source.
 
-`BudgetExceeded` stands apart: `&&`, `||` and `default` may swallow any other error, but never this one, or a hostile
+`BudgetExceeded` is special: `&&`, `
+
+` and `default` may swallow any other error, but never this one, or a hostile
 expression could run on after its budget is spent.
 """
 
@@ -8,7 +10,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 ErrorCode = Literal[
     "expression_syntax",
@@ -34,22 +36,22 @@ class ExpressionError(LayoverError):
         self.offset = offset
 
 
-def placed(error: ExpressionError, offset: int) -> ExpressionError:
+def locate_error(error: ExpressionError, offset: int) -> ExpressionError:
     """Return an error that knows where it happened."""
     if error.offset is None:
         error.offset = offset
     return error
 
 
-class BudgetExceeded(ExpressionError):  # noqa: N818 - it reads as the fact it states
+class BudgetExceeded(ExpressionError):  # noqa: N818 - it states a fact
     """The evaluation used up its steps or its size; nothing may absorb this."""
 
     def __init__(self, message: str, *, offset: int | None = None) -> None:
         super().__init__(message, code="budget_exceeded", offset=offset)
 
 
-def moved(error: ExpressionError, start: int) -> ExpressionError:
-    """Return an error of an expression as one of the text that it stands in, from a position on."""
+def shift_error(error: ExpressionError, start: int) -> ExpressionError:
+    """Return an error of an embedded expression with its offset in the whole text."""
     if error.offset is not None:
         error.offset += start
     return error

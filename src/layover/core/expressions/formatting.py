@@ -1,6 +1,6 @@
 """`'%s costs %.2f'.format([name, price])`, as CEL's strings extension defines it.
 
-Every clause says what it is about to build before it builds it; a precision is at most 1000, and there are no widths.
+Every clause charges for its output before it builds it; a precision is at most 1000, and there are no widths.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _SPECIAL: Final = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf
 
 
 def format_text(frame: Frame, template: str, arguments: Sequence[object]) -> str:
-    """Return a template with each clause replaced by the argument of its turn."""
+    """Return a template with each clause replaced by the next argument."""
     meter = frame.meter
     meter.build(len(template))
     pieces: list[str] = []
@@ -42,7 +42,7 @@ def format_text(frame: Frame, template: str, arguments: Sequence[object]) -> str
         clause = _CLAUSES.get(match[3] or "")
         precision = _precision(match[2])
         if clause is None:
-            raise _invalid(f"`{match[0]}` is no clause of `format`")
+            raise _invalid(f"`{match[0]}` is not a clause of `format`")
         if used >= len(arguments):
             raise _invalid(f"`format` has no argument {used + 1} for `{match[0]}`")
         meter.charge(1)
@@ -56,7 +56,7 @@ def _precision(digits: str | None) -> int:
     if digits is None:
         return 6
     if not digits.isdecimal() or not digits.isascii() or len(digits) > 9:
-        raise _invalid(f"`.{digits[:20]}` is no precision")
+        raise _invalid(f"`.{digits[:20]}` is not a precision")
     precision = int(digits)
     if precision > _MAX_PRECISION:
         raise _invalid(f"A precision is at most {_MAX_PRECISION}, not {precision}")

@@ -1,4 +1,4 @@
-"""What a running expression can reach: the data it is given, the moment it lives in, and its meter. Nothing else."""
+"""Everything that a running expression can reach: its data, its moment, and its meter."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import msgspec
 from layover.core.expressions.limits import Meter
 
 
-class Moment(msgspec.Struct, frozen=True):
-    """Where `now()` and `uuid()` come from, so that the same evaluation gives the same result for ever."""
+class ExpressionTime(msgspec.Struct, frozen=True):
+    """The source of `now()`, `next(…)` and `uuid()`, so that the same evaluation always gives the same result."""
 
     now: int = 0
     seed: str = ""
 
 
-EPOCH: Final = Moment()
+EPOCH: Final = ExpressionTime()
 
 
 class Frame(msgspec.Struct):
     """One evaluation: `slots` hold the variables of the comprehensions that are running."""
 
     context: Mapping[str, object]
-    moment: Moment
+    moment: ExpressionTime
     meter: Meter
     slots: list[object]
 

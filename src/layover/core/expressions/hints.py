@@ -1,6 +1,6 @@
-"""What to write instead: for what people know from CEL's extensions, from JavaScript or from Python.
+"""What to write instead: for words from CEL's extensions, from JavaScript or from Python.
 
-Every entry completes a sentence that already says what is wrong. Nothing here changes what an expression means.
+Every entry completes a sentence that names the problem. Nothing here changes the meaning of an expression.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ OPERATORS: Final = {
     "else": "Write `condition ? value : other`.",
     "instanceof": "Types cannot be asked for.",
 }
-# Words that were read as a name, in front of what follows.
+# Words that were read as a name, in front of another token.
 PREFIXES: Final = {
     "not": "Write `!`.",
     "typeof": "Types cannot be asked for.",
@@ -104,10 +104,10 @@ _SIZES: Final = frozenset({"length", "count", "size", "len"})
 
 
 def for_field(field: str, place: str) -> str:
-    """Return what to write instead of a field of something that has none, to append to a sentence, or nothing."""
+    """Return what to write instead of a field of a value without fields, to append to a sentence, or nothing."""
     return f" Write `size({place})`." if field in _SIZES else ""
 
 
-def appended(hint: str | None) -> str:
+def as_suffix(hint: str | None) -> str:
     """Return a hint as the end of a sentence, or nothing."""
     return f" {hint}" if hint else ""

@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Final
-from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
 
+from layover.core.calendar import zone_named
 from layover.core.expressions.errors import ExpressionError
 
 SECOND: Final = 1_000_000_000
@@ -30,7 +30,6 @@ _TIMESTAMP = re.compile(
 )
 _DURATION_PART = re.compile(r"([0-9]*)(?:\.([0-9]*))?(h|ms|m|s|us|ns)")
 _OFFSET = re.compile(r"([+-]?)([0-9]{1,2}):([0-9]{1,2})")
-_ZONE = re.compile(r"[A-Za-z][A-Za-z0-9_+-]*(?:/[A-Za-z0-9_+-]+){0,3}")
 _MONTH_DAYS = (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 
@@ -139,7 +138,7 @@ def format_duration(value: Duration) -> str:
 
 
 def civil(value: Timestamp, zone: str) -> Civil:
-    """Return what calendar and clock show at a timestamp, in a named time zone or at a fixed offset."""
+    """Return the calendar and clock time of a timestamp, in a named time zone or at a fixed offset."""
     days, rest = divmod(value.ns // SECOND + _offset(value, zone), _DAY)
     year, month, day = _date(days)
     return Civil(
@@ -162,11 +161,9 @@ def _offset(value: Timestamp, zone: str) -> int:
     if fixed is not None:
         seconds = int(fixed[2]) * 3600 + int(fixed[3]) * 60
         return -seconds if fixed[1] == "-" else seconds
-    if len(zone) > _MAX_TEXT or _ZONE.fullmatch(zone) is None:
-        raise _no_zone(zone)
     try:
-        known = ZoneInfo(zone)
-    except (ZoneInfoNotFoundError, ValueError, OSError) as error:
+        known = zone_named(zone)
+    except ValueError as error:
         raise _no_zone(zone) from error
     # A year inside both ends keeps `datetime` in range; zones do not change their rules out there.
     seconds = min(max(value.ns // SECOND, -62_100_000_000), 253_370_000_000)
@@ -216,15 +213,15 @@ def _date(days: int) -> tuple[int, int, int]:
 
 def _no_timestamp(text: str) -> ExpressionError:
     return ExpressionError(
-        f"`{text[:_MAX_TEXT]}` is no timestamp such as `2026-01-02T03:04:05Z`.", code="invalid_argument"
+        f"`{text[:_MAX_TEXT]}` is not a timestamp such as `2026-01-02T03:04:05Z`.", code="invalid_argument"
     )
 
 
 def _no_duration(text: str) -> ExpressionError:
-    return ExpressionError(f"`{text[:_MAX_TEXT]}` is no duration such as `1h30m`.", code="invalid_argument")
+    return ExpressionError(f"`{text[:_MAX_TEXT]}` is not a duration such as `1h30m`.", code="invalid_argument")
 
 
 def _no_zone(zone: str) -> ExpressionError:
     return ExpressionError(
-        f"`{zone[:_MAX_TEXT]}` is no time zone such as `Europe/Berlin` or `+01:00`.", code="invalid_argument"
+        f"`{zone[:_MAX_TEXT]}` is not a time zone such as `Europe/Berlin` or `+01:00`.", code="invalid_argument"
     )

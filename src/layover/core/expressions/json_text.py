@@ -1,4 +1,4 @@
-"""JSON in and out of expressions: `json(x)`, `parseJson(text)`, and `to_json`, by which a value leaves for the outside.
+"""JSON in and out of expressions: `json(x)`, `parseJson(text)`, and `to_json` for the result of an expression.
 
 JSON has no timestamps, no durations, no NaN and only text as keys: timestamps leave as ISO-8601 with milliseconds,
 durations as CEL writes them (`3600s`). Depth is bounded in both directions, size by the meter.
@@ -32,7 +32,7 @@ _DEEPEST_BUILT: Final = 200
 _PLAIN: Final = frozenset({NoneType, bool, int, float, str})
 _CONTAINER: Final = 8  # an empty list takes the memory of some eight elements
 _MAX_INT_BITS: Final = 1024
-# A text that is never closed reaches to the end: were it no match, the search would start over at each quote in it.
+# A text that is never closed reaches to the end: otherwise the search would start over at each quote in it.
 _NESTING = re.compile(r'"(?:[^"\\]|\\.?)*+"?|([\[{])|([\]}])', re.DOTALL)
 
 
@@ -65,7 +65,7 @@ def parse_json(frame: Frame, text: str) -> object:
     try:
         found = msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise ExpressionError(f"The text is no JSON: {error}.", code="invalid_argument") from error
+        raise ExpressionError(f"The text is not valid JSON: {error}.", code="invalid_argument") from error
     # A text from outside may write `$` as an escape, too.
     if ("$" in text or "\\" in text) and (key := reserved_key(found)) is not None:
         raise ExpressionError(f"The key `{key}` is reserved.", code="invalid_argument")
@@ -73,14 +73,14 @@ def parse_json(frame: Frame, text: str) -> object:
 
 
 def to_json(value: object, meter: Meter | None = None) -> JSON:
-    """Return a value as what leaves an expression; plain data leaves as it is. A meter bounds what is written twice."""
+    """Return a value as JSON data; plain data is returned as it is. A meter bounds the parts that are repeated."""
     if meter is not None and type(value) not in _PLAIN:
         charge_copies(value, meter)
     return _leave(value, 0)
 
 
 def _leave(value: object, depth: int) -> object:
-    """Expressions nest no deeper than this, so what lies deeper came from the outside as plain data already."""
+    """Expressions nest no deeper than this, so anything deeper came from outside as plain data already."""
     if type(value) is float and not math.isfinite(value):
         raise _not_finite()
     if type(value) in _PLAIN or depth > _DEEPEST_BUILT:
@@ -105,7 +105,7 @@ def _leave(value: object, depth: int) -> object:
 
 
 def _key(key: object) -> str:
-    """Return the key of a map as JSON has it: as text."""
+    """Return the key of a map as JSON text."""
     if type(key) is str:
         return key
     if type(key) is int:

@@ -1,8 +1,8 @@
 """Characters to tokens.
 
 One regular expression recognises every token, so the work is linear in the text. A token is a plain tuple
-`(kind, value, offset)`: for operators the kind is the operator itself. Names of what CEL has and Layover leaves out
-(bytes, unsigned integers, optionals) are recognised here to say so instead of reporting a stray character.
+`(kind, value, offset)`: for operators the kind is the operator itself. CEL features that Layover leaves out (bytes,
+unsigned integers, optionals) are recognised here, for a better message than that of a stray character.
 """
 
 from __future__ import annotations
@@ -150,7 +150,7 @@ def _unescape(text: str, start: int) -> str:
         code = int(digits, 16) if digits else int(octal, 8) if octal else -1
         if code < 0 or code > 0x10FFFF or 0xD800 <= code <= 0xDFFF:
             raise ExpressionError(
-                f"`{match[0]}` is no escape for a character.", code="expression_syntax", offset=start + match.start()
+                f"`{match[0]}` is not a valid escape.", code="expression_syntax", offset=start + match.start()
             )
         return chr(code)
 

@@ -1,8 +1,8 @@
-"""How much an expression may cost, and the meter that counts.
+"""The cost limits of an expression, and the meter that counts.
 
-Straight-line code is bounded by the number of its nodes, so its whole cost is charged once before it runs. Only what
-depends on data is charged while running: each round of a comprehension, and every function that reads or builds
-something long, before it does so. Two currencies: `steps` is work, `size` is what is built (characters, elements).
+Straight-line code is bounded by the number of its nodes, so its whole cost is charged once before it runs. Only work
+that depends on data is charged while running: each round of a comprehension, and every function that reads or builds
+something long, before it does so. Two currencies: `steps` is work, `size` is output (characters, elements).
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ import msgspec
 
 from layover.core.expressions.errors import BudgetExceeded
 
-_DEEPEST = 100  # what fits Python's own stack with room to spare, whoever calls
+_DEEPEST = 100  # fits Python's own stack with room to spare, also for deep callers
 _CHARACTERS_PER_STEP = 64
 
 
-class Limits(msgspec.Struct, frozen=True):
+class ExpressionLimits(msgspec.Struct, frozen=True):
     """The bounds of one expression: its text, its tree, and each evaluation of it."""
 
     source: int = 16_384
@@ -29,19 +29,19 @@ class Limits(msgspec.Struct, frozen=True):
             raise ValueError(f"An expression cannot nest deeper than {_DEEPEST}.")
 
 
-DEFAULT = Limits()
+DEFAULT = ExpressionLimits()
 
 
 class Meter(msgspec.Struct):
-    """What one evaluation has used so far; share one meter to bound several evaluations together."""
+    """The use of one evaluation so far; share one meter to bound several evaluations together."""
 
-    limits: Limits = DEFAULT
+    limits: ExpressionLimits = DEFAULT
     steps: int = 0
     size: int = 0
     ids: int = 0
 
     def charge(self, steps: int = 0, size: int = 0) -> None:
-        """Count work and what is about to be built; raise before the budget is overdrawn."""
+        """Count work and output in advance; raise before the budget is overdrawn."""
         self.steps += steps
         self.size += size
         limits = self.limits

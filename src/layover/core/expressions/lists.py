@@ -70,7 +70,7 @@ def sort(frame: Frame, values: Sequence[object]) -> list[object]:
     frame.meter.charge(len(values) * max(len(values).bit_length(), 1), len(values))
     comparable = _comparable("sort", values)
     if any(type(value) is float and math.isnan(value) for value in values):
-        raise ExpressionError("`sort` has no place for NaN.", code="invalid_argument")
+        raise ExpressionError("`sort` cannot order NaN.", code="invalid_argument")
     frame.meter.scan(_characters(values) * len(values).bit_length())
     return list[object](sorted(comparable))
 
@@ -102,7 +102,7 @@ def distinct(frame: Frame, values: Sequence[object]) -> list[object]:
 
 
 def _hashes_well(value: object) -> bool:
-    """Return whether a number is one that nobody can find many others of with the same hash."""
+    """Return whether a number is of a kind for which hash collisions cannot be constructed."""
     if type(value) is float:
         return not abs(value) > INT_MAX  # NaN, too: its hash is its identity
     return type(value) is int and INT_MIN <= value <= INT_MAX

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-class Loop(msgspec.Struct, frozen=True):
+class CompiledComprehension(msgspec.Struct, frozen=True):
     """The parts of a comprehension, compiled: `cost` is what one round takes."""
 
     quantifier: Quantifier
@@ -32,7 +32,7 @@ class Loop(msgspec.Struct, frozen=True):
     offset: int
 
     def items(self, frame: Frame) -> Iterable[object]:
-        """Return what the loop runs over: the elements of a list or the keys of a map."""
+        """Return the elements of a list or the keys of a map."""
         value = self.operand(frame)
         if type(value) is list:
             return value
@@ -47,8 +47,8 @@ class Loop(msgspec.Struct, frozen=True):
         raise error
 
 
-def runner(loop: Loop) -> Run:
-    """Return what runs a comprehension."""
+def runner(loop: CompiledComprehension) -> Run:
+    """Return a function that runs a comprehension."""
     match loop.quantifier:
         case "all":
             return _deciding(loop, decisive=False)
@@ -62,7 +62,7 @@ def runner(loop: Loop) -> Run:
             return _map(loop) if loop.condition is None else _filter_map(loop, loop.condition)
 
 
-def _deciding(loop: Loop, *, decisive: bool) -> Run:
+def _deciding(loop: CompiledComprehension, *, decisive: bool) -> Run:
     slot, body, cost = loop.slot, loop.body, loop.cost
 
     def run(frame: Frame) -> object:
@@ -87,7 +87,7 @@ def _deciding(loop: Loop, *, decisive: bool) -> Run:
     return run
 
 
-def _exists_one(loop: Loop) -> Run:
+def _exists_one(loop: CompiledComprehension) -> Run:
     slot, body, cost = loop.slot, loop.body, loop.cost
 
     def run(frame: Frame) -> object:
@@ -102,7 +102,7 @@ def _exists_one(loop: Loop) -> Run:
     return run
 
 
-def _filter(loop: Loop) -> Run:
+def _filter(loop: CompiledComprehension) -> Run:
     slot, body, cost = loop.slot, loop.body, loop.cost
 
     def run(frame: Frame) -> object:
@@ -118,7 +118,7 @@ def _filter(loop: Loop) -> Run:
     return run
 
 
-def _map(loop: Loop) -> Run:
+def _map(loop: CompiledComprehension) -> Run:
     slot, body, cost = loop.slot, loop.body, loop.cost
 
     def run(frame: Frame) -> object:
@@ -133,7 +133,7 @@ def _map(loop: Loop) -> Run:
     return run
 
 
-def _filter_map(loop: Loop, condition: Run) -> Run:
+def _filter_map(loop: CompiledComprehension, condition: Run) -> Run:
     slot, body, cost = loop.slot, loop.body, loop.cost
 
     def run(frame: Frame) -> object:

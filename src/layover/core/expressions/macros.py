@@ -1,6 +1,6 @@
-"""Calls that are not calls: what looks like a function but decides itself which of its arguments are evaluated.
+"""Macros: calls that decide themselves which of their arguments are evaluated.
 
-`has` asks about a field without reading it, `default` survives what is missing, and the comprehensions bind a name.
+`has` checks a field without reading it, `default` survives a missing value, and the comprehensions bind a name.
 A call with another number of arguments is left as a call and found unknown later, as in CEL.
 """
 
@@ -12,7 +12,7 @@ from layover.core.expressions.errors import ExpressionError
 from layover.core.expressions.syntax import Comprehension, Default, Has, Name, Quantifier, Select
 
 if TYPE_CHECKING:
-    from layover.core.expressions.syntax import Call, Node
+    from layover.core.expressions.syntax import FunctionCall, Node
 
 MACROS: Final[dict[str, tuple[int, ...]]] = {
     "all": (2,),
@@ -44,8 +44,8 @@ RESERVED: Final = frozenset(
 )
 
 
-def expand(call: Call) -> Node:
-    """Return what a call stands for: itself, unless it is a macro."""
+def expand(call: FunctionCall) -> Node:
+    """Return the node of a call: the call itself, unless it is a macro."""
     if call.target is None:
         return _expand_global(call)
     if len(call.arguments) not in MACROS.get(call.function, ()):
@@ -58,16 +58,16 @@ def expand(call: Call) -> Node:
             offset=variable.offset,
         )
     condition = rest[0] if len(rest) == 2 else None
-    quantifier = cast(Quantifier, call.function)
+    quantifier = cast("Quantifier", call.function)
     return Comprehension(call.offset, quantifier, call.target, variable.name, condition, rest[-1])
 
 
-def _expand_global(call: Call) -> Node:
+def _expand_global(call: FunctionCall) -> Node:
     if call.function == "has" and len(call.arguments) == 1:
         field = call.arguments[0]
         if not isinstance(field, Select):
             raise ExpressionError(
-                "`has` asks about a field, as in `has(input.total)`.", code="expression_syntax", offset=field.offset
+                "`has` checks a field, as in `has(input.total)`.", code="expression_syntax", offset=field.offset
             )
         return Has(field.offset, field.operand, field.field)
     if call.function == "default" and len(call.arguments) == 2:

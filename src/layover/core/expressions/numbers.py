@@ -1,7 +1,7 @@
 """Arithmetic and the texts of numbers.
 
-Integers have 64 bits and never wrap: what does not fit is an error. An integer beside a double becomes a double, the
-one place where these numbers differ from CEL's, which has no arithmetic between the two.
+Integers have 64 bits and never wrap: a result that does not fit is an error. An integer beside a double becomes a
+double, the one place where these numbers differ from CEL's, which has no arithmetic between the two.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
 from layover.core.expressions.errors import ExpressionError
-from layover.core.expressions.values import INT_MAX, INT_MIN, shown
+from layover.core.expressions.values import INT_MAX, INT_MIN, display
 
 _SPACE = " \t\n\v\f\r"
 _INT_TEXT = re.compile(r"[+-]?[0-9]+")
@@ -58,7 +58,7 @@ def divide_doubles(left: float, right: float) -> float:
 
 
 def remainder(left: int, right: int) -> int:
-    """Return what an integer division leaves, with the sign of the left side."""
+    """Return the remainder of an integer division, with the sign of the left side."""
     if right == 0:
         raise ExpressionError("The remainder of a division by zero.", code="division_by_zero")
     if left == INT_MIN and right == -1:
@@ -74,7 +74,7 @@ def parse_int(text: str) -> int:
         value = int(digits)
         if INT_MIN <= value <= INT_MAX:
             return value
-    raise ExpressionError(f"`{text[:100]}` is no 64-bit integer.", code="invalid_argument")
+    raise ExpressionError(f"`{text[:100]}` is not a 64-bit integer.", code="invalid_argument")
 
 
 def int_of_double(value: float) -> int:
@@ -94,7 +94,7 @@ def parse_double(text: str) -> float:
             return float.fromhex(number)
         except OverflowError:
             return -math.inf if number[0] == "-" else math.inf
-    raise ExpressionError(f"`{text[:100]}` is no number.", code="invalid_argument")
+    raise ExpressionError(f"`{text[:100]}` is not a number.", code="invalid_argument")
 
 
 def format_double(value: float) -> str:
@@ -135,7 +135,9 @@ def _plain(digits: str, power: int) -> str:
 def round_half_away(value: float, digits: int | None = None) -> float:
     """Round half away from zero: to an integer, or to some decimal digits of the number as it is written."""
     if digits is not None and not 0 <= digits <= _MAX_DIGITS:
-        raise ExpressionError(f"`round` takes 0 to {_MAX_DIGITS} digits, not {shown(digits)}.", code="invalid_argument")
+        raise ExpressionError(
+            f"`round` takes 0 to {_MAX_DIGITS} digits, not {display(digits)}.", code="invalid_argument"
+        )
     if type(value) is int:
         return fits(value)
     if math.isnan(value) or math.isinf(value):

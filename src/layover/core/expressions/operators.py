@@ -1,4 +1,4 @@
-"""What the operators do, for every pair of kinds that they have a meaning for.
+"""The operators, for every pair of kinds that they have a meaning for.
 
 These are the complete, slower answers: compiled code decides the most common cases itself (two integers, text with a
 constant) and comes here for the rest. Errors raised here have no offset yet; the caller knows it.
@@ -13,7 +13,7 @@ from layover.core.expressions import instants
 from layover.core.expressions.errors import ExpressionError
 from layover.core.expressions.instants import Duration, Timestamp
 from layover.core.expressions.numbers import divide, divide_doubles, fits, remainder, to_double
-from layover.core.expressions.values import as_list, as_map, contains, holds, kind, no_overload, shown
+from layover.core.expressions.values import as_list, as_map, contains, display, holds, kind, no_overload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ def divide_any(left: object, right: object, _: Meter) -> object:
     if type(left) is int and type(right) is int:
         return divide(left, right)
     if type(left) in NUMERIC and type(right) in NUMERIC:
-        return divide_doubles(to_double(cast(float, left)), to_double(cast(float, right)))
+        return divide_doubles(to_double(cast("float", left)), to_double(cast("float", right)))
     raise no_overload("/", left, right)
 
 
@@ -96,8 +96,8 @@ def negate(value: object) -> object:
 
 def _arithmetic(compute: Callable[[object, object], object], left: object, right: object) -> object:
     if type(left) is int and type(right) is int:
-        return fits(cast(int, compute(fits(left), fits(right))))
-    return compute(to_double(cast(float, left)), to_double(cast(float, right)))
+        return fits(cast("int", compute(fits(left), fits(right))))
+    return compute(to_double(cast("float", left)), to_double(cast("float", right)))
 
 
 ARITHMETIC: Final[dict[Arithmetic, Callable[[object, object, Meter], object]]] = {
@@ -150,18 +150,18 @@ def at(container: object, key: object, meter: Meter, path: str) -> object:
         if 0 <= key < len(items):
             return items[key]
         raise ExpressionError(
-            f"`{path}`: there is no element {shown(key)} in a list of {len(items)}; positions count from 0.",
+            f"`{path}`: there is no element {display(key)} in a list of {len(items)}; positions count from 0.",
             code="out_of_range",
         )
     entries = as_map(container)
     if entries is None or type(key) not in KEYS:
         if container is None:
-            raise ExpressionError(f"`{path}`: there is nothing in null.", code="no_such_key")
+            raise ExpressionError(f"`{path}`: null has no elements.", code="no_such_key")
         raise no_overload("[]", container, key)
     if type(key) is str:
         meter.scan(len(key))
     if not holds(entries, key, meter):
-        raise ExpressionError(f"`{path}`: there is no key `{shown(key)}` here.", code="no_such_key")
+        raise ExpressionError(f"`{path}`: there is no key `{display(key)}` here.", code="no_such_key")
     return entries[key]
 
 

@@ -1,6 +1,6 @@
 """Tokens to a tree, by precedence climbing.
 
-The grammar is CEL's. What must hold: the work is bounded before it is done. The text has a length limit, each node is
+The grammar is CEL's. Invariant: the work is bounded before it is done. The text has a length limit, each node is
 counted as it is made, and each level of nesting is counted as it is entered, so no input makes the parser recurse
 beyond `Limits.depth`. Chains that grow to the left without recursion (`a.b.c`, `a == b == c`) are caught afterwards by
 the height of the tree.
@@ -14,15 +14,15 @@ import msgspec
 
 from layover.core.expressions import hints, lexer
 from layover.core.expressions.errors import ExpressionError
-from layover.core.expressions.hints import appended
-from layover.core.expressions.limits import DEFAULT, Limits
+from layover.core.expressions.hints import as_suffix
+from layover.core.expressions.limits import DEFAULT, ExpressionLimits
 from layover.core.expressions.macros import RESERVED, expand
 from layover.core.expressions.syntax import (
     Arithmetic,
-    Call,
     Chain,
     Compare,
     Conditional,
+    FunctionCall,
     Index,
     ListOfNodes,
     Literal_,
@@ -62,10 +62,10 @@ class Expression(msgspec.Struct, frozen=True):
     roots: frozenset[str]
     steps: int
     nodes: int
-    limits: Limits
+    limits: ExpressionLimits
 
 
-def parse(source: str, limits: Limits = DEFAULT) -> Expression:
+def parse(source: str, limits: ExpressionLimits = DEFAULT) -> Expression:
     """Parse an expression, or raise an ExpressionError that says where it goes wrong."""
     if len(source) > limits.source:
         raise ExpressionError(
@@ -75,7 +75,7 @@ def parse(source: str, limits: Limits = DEFAULT) -> Expression:
     return _parse(source, lexer.tokenize(source), limits)
 
 
-def parse_embedded(text: str, start: int, limits: Limits) -> tuple[Expression, int]:
+def parse_embedded(text: str, start: int, limits: ExpressionLimits) -> tuple[Expression, int]:
     """Parse the expression that begins inside a text and ends at its closing brace; also return that brace's place."""
     try:
         tokens = lexer.tokenize(text, start, start + limits.source + 1, embedded=True)
@@ -97,7 +97,7 @@ def parse_embedded(text: str, start: int, limits: Limits) -> tuple[Expression, i
         raise
 
 
-def _parse(source: str, tokens: list[Token], limits: Limits) -> Expression:
+def _parse(source: str, tokens: list[Token], limits: ExpressionLimits) -> Expression:
     parser = _Parser(tokens, limits)
     tree = parser.whole()
     found = survey(tree)
@@ -106,7 +106,7 @@ def _parse(source: str, tokens: list[Token], limits: Limits) -> Expression:
     return Expression(source, tree, found.roots, len(tokens) + parser.nodes, parser.nodes, limits)
 
 
-def _too_deep(limits: Limits, offset: int) -> ExpressionError:
+def _too_deep(limits: ExpressionLimits, offset: int) -> ExpressionError:
     return ExpressionError(
         f"The expression nests deeper than {limits.depth} levels.", code="expression_too_large", offset=offset
     )
@@ -119,7 +119,7 @@ def _syntax(message: str, offset: int) -> ExpressionError:
 class _Parser:
     """One pass over the tokens; `_kind` is always the kind of the token in front."""
 
-    def __init__(self, tokens: list[Token], limits: Limits) -> None:
+    def __init__(self, tokens: list[Token], limits: ExpressionLimits) -> None:
         self._tokens = [*tokens, tokens[-1]]  # so that there is always a token in front
         self._limits = limits
         self._at = 0
@@ -167,11 +167,11 @@ class _Parser:
         if kind == lexer.END:
             return _syntax(f"The expression ends too early{f': {missing}' if missing else ''}.", offset)
         shown = str(value)[:40]
-        hint = appended(self._hint(kind, str(value)))
+        hint = as_suffix(self._hint(kind, str(value)))
         return _syntax(f"`{shown}` is not expected here{f': {missing} before it' if missing else ''}.{hint}", offset)
 
     def _hint(self, kind: str, value: str) -> str | None:
-        """Return what to write instead of a token that is not expected."""
+        """Return what to write instead of an unexpected token."""
         before, shown, _ = self._tokens[self._at - 1] if self._at else ("", None, 0)
         if before == lexer.IDENT and shown in hints.PREFIXES:
             return hints.PREFIXES[str(shown)]
@@ -286,7 +286,7 @@ class _Parser:
         self._advance()
         name = str(value)
         if self._kind == "(" and kind == lexer.IDENT:
-            return expand(Call(offset, name, operand, self._arguments()))
+            return expand(FunctionCall(offset, name, operand, self._arguments()))
         return Select(dot, operand, name)
 
     def _arguments(self) -> tuple[Node, ...]:
@@ -335,14 +335,14 @@ class _Parser:
         if name in RESERVED:
             raise _syntax(f"`{name}` is a reserved word and cannot be a name.", offset)
         if self._kind == "(":
-            return expand(Call(offset, name, None, self._arguments()))
+            return expand(FunctionCall(offset, name, None, self._arguments()))
         return Name(offset, name, root)
 
     def _number(self, *, negative: bool) -> Node:
         kind, value, offset = self._advance()
         if kind == lexer.INT:
             return Literal_(offset, lexer.integer(str(value), offset, negative=negative))
-        number = cast(float, value)
+        number = cast("float", value)
         return Literal_(offset, -number if negative else number)
 
     def _list(self) -> Node:

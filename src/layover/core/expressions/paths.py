@@ -1,8 +1,8 @@
 """Reading data: `nodes.review.comment` as one step.
 
-A path from a root is compiled to a single closure that walks plain dicts. Whatever else it meets (a Mapping that is no
-dict, a missing key, a value that has no fields) takes the slow way, which also knows the words for the error: the
-whole path as it is written, and what is missing where.
+A path from a root is compiled to a single closure that walks plain dicts. Everything else (a Mapping that is not a
+dict, a missing key, a value without fields) takes the slow way, which also makes the error message: the whole path as
+it is written, and the missing part.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from layover.core.expressions.errors import ExpressionError, moved
+from layover.core.expressions.errors import ExpressionError, shift_error
 from layover.core.expressions.hints import for_field
-from layover.core.expressions.syntax import Has, Index, Literal_, Name, Node, Select, written
+from layover.core.expressions.syntax import Has, Index, Literal_, Name, Node, Select, path_text
 from layover.core.expressions.values import kind
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ _ABSENT: Final = object()
 
 
 def steps_of(node: Node) -> tuple[Node, list[Node]]:
-    """Return where a path of fields begins, and each step from there, in order."""
+    """Return the root of a path of fields, and each step from there, in order."""
     steps: list[Node] = []
     while isinstance(node, Select) or (isinstance(node, Index) and _key(node) is not None):
         steps.append(node)
@@ -33,7 +33,7 @@ def steps_of(node: Node) -> tuple[Node, list[Node]]:
 
 
 def from_root(name: Name, steps: list[Node]) -> Run:
-    """Return what reads a path that begins at a root name."""
+    """Return a function that reads a path from a root name."""
     if len(steps) == 1:
         return _field_of_root(name, steps[0])
     root = name.name
@@ -50,9 +50,9 @@ def from_root(name: Name, steps: list[Node]) -> Run:
 
 
 def reader(name: Name, steps: list[Node], offset: int = 0) -> Callable[[Mapping[str, object]], object]:
-    """Return what reads a path straight from the data, for whoever needs nothing but the path.
+    """Return a function that reads a path straight from the data, for templates that are nothing but a path.
 
-    The path begins at an offset in a longer text: that is where an error is.
+    The path begins at an offset in a longer text, which is the offset of an error.
     """
     root = name.name
     keyed = [(key_of(step), step) for step in steps]
@@ -61,19 +61,19 @@ def reader(name: Name, steps: list[Node], offset: int = 0) -> Callable[[Mapping[
         try:
             value = context[root]
         except KeyError:
-            raise moved(_no_root(name), offset) from None
+            raise shift_error(_no_root(name), offset) from None
         try:
             for key, step in keyed:
                 value = value[key] if type(value) is dict and key in value else select(value, key, step)
         except ExpressionError as error:
-            raise moved(error, offset) from None
+            raise shift_error(error, offset) from None
         return value
 
     return read
 
 
 def _field_of_root(name: Name, step: Node) -> Run:
-    """Return what reads `root.field`, the most common path by far, in one piece."""
+    """Return a function that reads `root.field`, the most common path by far, in one piece."""
     root, field = name.name, key_of(step)
 
     def read(frame: Frame) -> object:
@@ -89,7 +89,7 @@ def _field_of_root(name: Name, step: Node) -> Run:
 
 
 def walker(steps: list[Node]) -> Callable[[object], object]:
-    """Return what walks some steps from any value."""
+    """Return a function that walks some steps from any value."""
     keyed = [(key_of(step), step) for step in steps]
 
     def walk(value: object) -> object:
@@ -101,7 +101,7 @@ def walker(steps: list[Node]) -> Callable[[object], object]:
 
 
 def select(value: object, key: str, step: Node) -> object:
-    """Return the field that a step is known to read, or raise an error with the path as it is written."""
+    """Return the field of a step, or raise an error with the path as it is written."""
     if isinstance(value, Mapping):
         found = value.get(key, _ABSENT)
         if found is _ABSENT:
@@ -124,19 +124,19 @@ def missing(step: Node) -> ExpressionError:
     """Return the error for a field that is not there."""
     key = key_of(step)
     return ExpressionError(
-        f"`{written(step)}`: there is no `{key}` in `{written(_operand(step))}`.",
+        f"`{path_text(step)}`: there is no `{key}` in `{path_text(_operand(step))}`.",
         code="no_such_key",
         offset=step.offset,
     )
 
 
 def unselectable(value: object, step: Node) -> ExpressionError:
-    """Return the error for a field of something that has no fields; nothing is in null, so there it is missing."""
-    place = f"`{written(step)}`: `{written(_operand(step))}` is"
+    """Return the error for a field of a value without fields; for null, the field is missing."""
+    place = f"`{path_text(step)}`: `{path_text(_operand(step))}` is"
     if value is None:
         return ExpressionError(f"{place} null and has no fields.", code="no_such_key", offset=step.offset)
     return ExpressionError(
-        f"{place} of kind {kind(value)} and has no fields.{for_field(key_of(step), written(_operand(step)))}",
+        f"{place} of kind {kind(value)} and has no fields.{for_field(key_of(step), path_text(_operand(step)))}",
         code="no_such_overload",
         offset=step.offset,
     )

@@ -3,7 +3,7 @@
 RE2 reads each byte of the text once, but for each byte it may visit every instruction of the pattern's program. So a
 search costs text times program, and that product is charged before the search. A repetition is written out when the
 pattern is compiled: `(a{30}){30}` is a program of 900 instructions, and the memory of a program is bounded. Compiling
-is charged by what makes it slow, before it is done: the pattern's length, its repetitions and its Unicode classes. A
+is charged in advance, by its expensive parts: the pattern's length, its repetitions and its Unicode classes. A
 constant pattern is compiled once, with the expression.
 
 RE2 is imported at the first match: most workflows need none.
@@ -30,7 +30,7 @@ _EXPANDING: Final = ("{", "\\p", "\\P")
 
 
 class Pattern(Protocol):
-    """What we use of a compiled RE2 pattern."""
+    """The part of a compiled RE2 pattern that we use."""
 
     @property
     def programsize(self) -> int:
@@ -41,7 +41,7 @@ class Pattern(Protocol):
 
 
 @lru_cache(maxsize=64)
-def compiled(pattern: str) -> Pattern:
+def compile_pattern(pattern: str) -> Pattern:
     """Return a compiled pattern."""
     import re2  # type: ignore[import-untyped]  # noqa: PLC0415 - RE2 ships no types; loading it lazily keeps start-up fast
 
@@ -57,7 +57,7 @@ def compiled(pattern: str) -> Pattern:
         found: Pattern = re2.compile(pattern, options)
     except (re2.error, UnicodeError) as error:
         raise ExpressionError(
-            f"`{pattern}` is no regular expression: {_reason(error)}.", code="invalid_argument"
+            f"`{pattern}` is not a valid regular expression: {_reason(error)}.", code="invalid_argument"
         ) from error
     return found
 
@@ -71,7 +71,7 @@ def compilation_cost(pattern: str) -> int:
 def matches(frame: Frame, text: str, pattern: str) -> bool:
     """Return whether a pattern that comes from data matches anywhere in a text."""
     frame.meter.charge(compilation_cost(pattern))
-    program = compiled(pattern)
+    program = compile_pattern(pattern)
     frame.meter.charge(program.programsize // _INSTRUCTIONS_PER_STEP)
     return search(frame, text, program)
 

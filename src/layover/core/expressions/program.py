@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from layover.core.expressions.compiler import Compiler
-from layover.core.expressions.frame import EPOCH, Frame, Moment
+from layover.core.expressions.frame import EPOCH, ExpressionTime, Frame
 from layover.core.expressions.limits import Meter
 from layover.core.expressions.sharing import charge_copies
 
@@ -30,7 +30,7 @@ _IDLE: Final = _Idle()
 
 
 class Program:
-    """A compiled expression; `cost` is the number of steps it takes besides what depends on data."""
+    """A compiled expression; `cost` is the number of steps it takes, besides those that depend on data."""
 
     __slots__ = ("_builds", "_limits", "_run", "_slots", "_unmetered", "cost", "expression")
 
@@ -46,10 +46,12 @@ class Program:
 
     @property
     def only_reads(self) -> bool:
-        """Whether a list that it gives can only be one that is in the data, as it stands there."""
+        """Whether a list that it returns can only be one of the data, unchanged."""
         return self._unmetered
 
-    def evaluate(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
+    def evaluate(
+        self, context: Mapping[str, Value], moment: ExpressionTime = EPOCH, meter: Meter | None = None
+    ) -> Value:
         """Return the value of the expression for some data, or raise an ExpressionError."""
         if meter is None:
             if self._unmetered:
@@ -64,5 +66,5 @@ class Program:
 
 
 def compile_expression(expression: Expression) -> Program:
-    """Compile an expression; a function that does not exist is an ExpressionError here already."""
+    """Compile an expression; an unknown function is an ExpressionError here already."""
     return Program(expression)

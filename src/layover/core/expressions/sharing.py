@@ -1,10 +1,10 @@
-"""How large a result is once it is written out.
+"""The size of a result once it is written out.
 
 An expression can build a small value that is huge on paper: `[a, a]` holds the same part twice, and thirty such steps
-hold it a billion times. In memory that costs nothing, but whoever encodes the result pays for every copy. So before a
+hold it a billion times. In memory that costs nothing, but the encoder of the result pays for every copy. So before a
 built value leaves, its copies are counted against the size budget. The first occurrence of a part is free there: it
-was charged when it was built, or it is data that was there before. Each part is looked at once, and looking is work
-that is charged: `[input]` is short, but its value is as long as the input.
+was charged when it was built, or it is data that was there before. Each part is visited once, and the visit is charged:
+`[input]` is short, but its value is as long as the input.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ _FREE = 16  # text no longer than this is not worth remembering
 
 
 def charge_copies(value: object, meter: Meter) -> None:
-    """Charge what a value would take written out, beyond what it takes in memory."""
+    """Charge the size of a value written out, beyond its size in memory."""
     weights: dict[int, int] = {}
-    kept: list[object] = []  # what is remembered by identity must stay alive
+    kept: list[object] = []  # values remembered by identity must stay alive
     once = looked_at = 0
     pending: list[tuple[object, list[object] | None]] = [(value, None)]
     while pending:
@@ -63,7 +63,7 @@ def _is_container(value: object) -> bool:
 
 
 def _parts(value: object) -> list[object]:
-    """Return what a container holds directly, keys included."""
+    """Return the direct parts of a container, keys included."""
     entries = as_map(value)
     if entries is not None:
         return [*entries.keys(), *entries.values()]

@@ -1,7 +1,7 @@
-"""The one table of functions: how each is called, which kinds it takes, what it gives, and what runs.
+"""The one table of functions: how each is called, the kinds it takes, its result, and its implementation.
 
 The checker reads the overloads, the compiler both the overloads and the implementation, and tests read the table to
-see that nothing is left uncovered. An implementation may rely on its arguments having the kinds of an overload: the
+see that nothing is left uncovered. An implementation may rely on the kinds of its arguments: the
 call has been matched before it runs. It receives the frame first and charges its meter for work that depends on data.
 """
 
@@ -62,7 +62,7 @@ class Overload(msgspec.Struct, frozen=True):
         return self.result(arguments) if callable(self.result) else self.result
 
 
-class Function(msgspec.Struct, frozen=True):
+class FunctionSignature(msgspec.Struct, frozen=True):
     """A function: `steady` ones give the same result for the same arguments, at any moment."""
 
     name: str
@@ -104,12 +104,12 @@ def _on(*parameters: Type, gives: Result, variadic: bool = False) -> Overload:
     return Overload(parameters, gives, variadic)
 
 
-def _function(name: str, run: Implementation, *overloads: Overload, metered: bool = True) -> Function:
-    return Function(name, "function", overloads, run, metered=metered)
+def _function(name: str, run: Implementation, *overloads: Overload, metered: bool = True) -> FunctionSignature:
+    return FunctionSignature(name, "function", overloads, run, metered=metered)
 
 
-def _method(name: str, run: Implementation, *overloads: Overload, metered: bool = True) -> Function:
-    return Function(name, "method", overloads, run, metered=metered)
+def _method(name: str, run: Implementation, *overloads: Overload, metered: bool = True) -> FunctionSignature:
+    return FunctionSignature(name, "method", overloads, run, metered=metered)
 
 
 def _size(_: Frame, value: str | list[object] | dict[object, object]) -> int:
@@ -120,18 +120,18 @@ def _round(_: Frame, value: float, digits: int | None = None) -> float:
     return numbers.round_half_away(value, digits)
 
 
-def _calendar(name: str, part: Callable[[Civil], int]) -> Function:
+def _calendar(name: str, part: Callable[[Civil], int]) -> FunctionSignature:
     overloads = (_on(TIMESTAMP, gives=INT), _on(TIMESTAMP, STRING, gives=INT))
-    return Function(name, "method", overloads, clocks.calendar(part))
+    return FunctionSignature(name, "method", overloads, clocks.calendar(part))
 
 
-def _clock(name: str, run: Implementation) -> Function:
+def _clock(name: str, run: Implementation) -> FunctionSignature:
     overloads = (_on(TIMESTAMP, gives=INT), _on(TIMESTAMP, STRING, gives=INT), _on(DURATION, gives=INT))
-    return Function(name, "method", overloads, run)
+    return FunctionSignature(name, "method", overloads, run)
 
 
 _ALL: Final = (
-    Function(
+    FunctionSignature(
         "size",
         "both",
         (_on(STRING, gives=INT), _on(_LIST, gives=INT), _on(_MAP, gives=INT)),
@@ -143,7 +143,7 @@ _ALL: Final = (
     _method("startsWith", strings.starts_with, _on(STRING, STRING, gives=BOOL)),
     _method("endsWith", strings.ends_with, _on(STRING, STRING, gives=BOOL)),
     # Not steady: an expression that is only checked must not pay for compiling its patterns.
-    Function("matches", "both", (_on(STRING, STRING, gives=BOOL),), patterns.matches, steady=False),
+    FunctionSignature("matches", "both", (_on(STRING, STRING, gives=BOOL),), patterns.matches, steady=False),
     _method("lowerAscii", strings.lower_ascii, _on(STRING, gives=STRING)),
     _method("upperAscii", strings.upper_ascii, _on(STRING, gives=STRING)),
     _method("trim", strings.trim, _on(STRING, gives=STRING)),
@@ -223,7 +223,7 @@ _ALL: Final = (
     _clock("getMinutes", clocks.clock(lambda seen: seen.minute, 60 * SECOND)),
     _clock("getSeconds", clocks.clock(lambda seen: seen.second, SECOND)),
     _clock("getMilliseconds", clocks.milliseconds),
-    # what Layover adds
+    # additions of Layover
     _function("min", lists.minimum, _on(DYN, gives=_element, variadic=True)),
     _function("max", lists.maximum, _on(DYN, gives=_element, variadic=True)),
     _function("sum", lists.total, _on(_LIST, gives=NUMBER)),
@@ -232,8 +232,19 @@ _ALL: Final = (
     _function("round", _round, _on(NUMBER, gives=_rounded), _on(NUMBER, INT, gives=_rounded), metered=False),
     _function("json", json_text.json, _on(DYN, gives=STRING)),
     _function("parseJson", json_text.parse_json, _on(STRING, gives=DYN)),
-    Function("now", "function", (_on(gives=TIMESTAMP),), clocks.now, steady=False, metered=False),
-    Function("uuid", "function", (_on(gives=STRING),), clocks.uuid, steady=False),
+    FunctionSignature("now", "function", (_on(gives=TIMESTAMP),), clocks.now, steady=False, metered=False),
+    FunctionSignature(
+        "next",
+        "function",
+        (
+            _on(STRING, gives=TIMESTAMP),
+            _on(STRING, STRING, gives=TIMESTAMP),
+            _on(STRING, STRING, TIMESTAMP, gives=TIMESTAMP),
+        ),
+        clocks.next_time,
+        steady=False,
+    ),
+    FunctionSignature("uuid", "function", (_on(gives=STRING),), clocks.uuid, steady=False),
 )
 
-FUNCTIONS: Final[Mapping[str, Function]] = {function.name: function for function in _ALL}
+FUNCTIONS: Final[Mapping[str, FunctionSignature]] = {function.name: function for function in _ALL}

@@ -1,6 +1,6 @@
 """The functions on text, as CEL's strings extension defines them: positions count code points, from 0.
 
-Each function charges the meter for what it reads and, before it builds anything, for what it is about to build.
+Each function charges the meter for the text it reads and, before it builds anything, for its output.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.expressions.errors import ExpressionError
-from layover.core.expressions.values import no_overload, shown
+from layover.core.expressions.values import display, no_overload
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,8 @@ _WHITE_SPACE = (
     "\u2028\u2029\u202f\u205f\u3000"
 )
 _SHORT = 16
-# Where CPython's search compares naively (`Objects/stringlib/fastsearch.h`), and how much of that is a step.
+# The cases in which CPython's search compares naively (`Objects/stringlib/fastsearch.h`), and how much of that is a
+# step.
 _TINY, _SHORT_PART = 5, 100
 _SHORT_TEXT, _MIDDLING_TEXT = 2_500, 30_000
 _COMPARISONS_PER_STEP = 512
@@ -48,13 +49,13 @@ def ends_with(frame: Frame, text: str, suffix: str) -> bool:
 
 
 def lower_ascii(frame: Frame, text: str) -> str:
-    """Return a text with A-Z made small."""
+    """Return a text with A-Z in lower case."""
     frame.meter.build(len(text))
     return text.lower() if text.isascii() else text.translate(_LOWER)
 
 
 def upper_ascii(frame: Frame, text: str) -> str:
-    """Return a text with a-z made large."""
+    """Return a text with a-z in upper case."""
     frame.meter.build(len(text))
     return text.upper() if text.isascii() else text.translate(_UPPER)
 
@@ -116,24 +117,24 @@ def substring(frame: Frame, text: str, start: int, end: int | None = None) -> st
     """Return the characters from one position up to another."""
     end = len(text) if end is None else end
     if start < 0 or end < start or end > len(text):
-        raise _outside(f"{shown(start)} to {shown(end)}", text)
+        raise _outside(f"{display(start)} to {display(end)}", text)
     frame.meter.build(end - start)
     return text[start:end]
 
 
 def index_of(frame: Frame, text: str, part: str, start: int = 0) -> int:
-    """Return where a part first begins at or after a position, or -1."""
+    """Return the first position of a part at or after a position, or -1."""
     if not 0 <= start <= len(text):
-        raise _outside(shown(start), text)
+        raise _outside(display(start), text)
     _charge_search(frame.meter, text, part)
     return text.find(part, start)
 
 
 def last_index_of(frame: Frame, text: str, part: str, start: int | None = None) -> int:
-    """Return where a part last begins at or before a position, or -1."""
+    """Return the last position of a part at or before a position, or -1."""
     _charge_search(frame.meter, text, part)
     if start is not None and not 0 <= start <= len(text):
-        raise _outside(shown(start), text)
+        raise _outside(display(start), text)
     end = len(text) if start is None else min(start + len(part), len(text))
     if len(part) <= _SHORT:
         return text.rfind(part, 0, end)
@@ -144,9 +145,9 @@ def last_index_of(frame: Frame, text: str, part: str, start: int | None = None) 
 
 
 def char_at(_: Frame, text: str, position: int) -> str:
-    """Return the character at a position, or nothing right behind the last one."""
+    """Return the character at a position, or an empty text right behind the last one."""
     if not 0 <= position <= len(text):
-        raise _outside(shown(position), text)
+        raise _outside(display(position), text)
     return text[position : position + 1]
 
 

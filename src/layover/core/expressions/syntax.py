@@ -1,7 +1,7 @@
 """The tree of an expression.
 
 Every node is frozen and knows the offset it came from. Chains of the same precedence are one wide node instead of a
-deep one (`a + b + c`, `a && b && c`), so the height of a tree is what a person would call its nesting, and the passes
+deep one (`a + b + c`, `a && b && c`), so the height of a tree is its nesting as a person sees it, and the passes
 over it may recurse.
 """
 
@@ -57,7 +57,7 @@ class Index(msgspec.Struct, frozen=True, tag="index"):
     index: Node
 
 
-class Call(msgspec.Struct, frozen=True, tag="call"):
+class FunctionCall(msgspec.Struct, frozen=True, tag="call"):
     """`function(arguments)` or `target.function(arguments)`."""
 
     offset: int
@@ -161,7 +161,7 @@ Node = (
     | Select
     | Has
     | Index
-    | Call
+    | FunctionCall
     | Default
     | ListOfNodes
     | MapOfNodes
@@ -184,7 +184,7 @@ def children(node: Node) -> tuple[Node, ...]:  # noqa: C901, PLR0912 - one case 
             return (node.operand,)
         case Index():
             return node.operand, node.index
-        case Call():
+        case FunctionCall():
             return node.arguments if node.target is None else (node.target, *node.arguments)
         case Default():
             return node.value, node.fallback
@@ -208,7 +208,7 @@ def children(node: Node) -> tuple[Node, ...]:  # noqa: C901, PLR0912 - one case 
 
 
 class Survey(msgspec.Struct, frozen=True):
-    """What one walk over a tree finds: how high it is, and the root names it reads."""
+    """The result of one walk over a tree: its height, and the root names it reads."""
 
     height: int
     roots: frozenset[str]
@@ -218,7 +218,7 @@ _UNBOUND: frozenset[str] = frozenset()
 
 
 def survey(root: Node) -> Survey:
-    """Walk over a tree without recursion: whether recursion is safe is what is asked here."""
+    """Walk over a tree without recursion: this finds out whether recursion is safe."""
     found: set[str] = set()
     highest = 0
     level: list[tuple[Node, frozenset[str]]] = [(root, _UNBOUND)]
@@ -239,8 +239,8 @@ def survey(root: Node) -> Survey:
     return Survey(highest, frozenset(found))
 
 
-def written(node: Node) -> str:
-    """Return a path as the author wrote it, or an ellipsis for anything that is no path."""
+def path_text(node: Node) -> str:
+    """Return a path as the author wrote it, or an ellipsis for anything that is not a path."""
     parts: list[str] = []
     current = node
     while True:
@@ -255,7 +255,7 @@ def written(node: Node) -> str:
                 parts.append(f"[{position}]")
                 current = current.operand
             case Index(index=inner):
-                parts.append(f"[{written(inner)}]")
+                parts.append(f"[{path_text(inner)}]")
                 current = current.operand
             case Name():
                 return current.name + "".join(reversed(parts))

@@ -1,6 +1,6 @@
 """Texts with expressions in them.
 
-A text that is exactly one `${ expression }` stands for the value itself, whatever its kind. Anything else is text in
+A text that is exactly one `${ expression }` gives the value itself, whatever its kind. Anything else is text in
 which each `${ … }` is replaced by the text of its value. `$${` is a plain `${`. Values are never read as templates
 again, so data cannot smuggle an expression in.
 """
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.expressions.errors import ExpressionError, moved
-from layover.core.expressions.frame import EPOCH, Moment
+from layover.core.expressions.errors import ExpressionError, shift_error
+from layover.core.expressions.frame import EPOCH, ExpressionTime
 from layover.core.expressions.instants import Duration, Timestamp, format_duration, iso_timestamp
 from layover.core.expressions.json_text import write_json
-from layover.core.expressions.limits import DEFAULT, Limits, Meter
+from layover.core.expressions.limits import DEFAULT, ExpressionLimits, Meter
 from layover.core.expressions.numbers import plain_double
 from layover.core.expressions.parser import Expression, parse_embedded
-from layover.core.expressions.paths import reader, steps_of
+from layover.core.expressions.paths import key_of, reader, steps_of
 from layover.core.expressions.program import Program
 from layover.core.expressions.syntax import Name
 
@@ -36,7 +36,9 @@ class Template:
 
     __slots__ = ("_limits", "_pieces", "_programs", "_whole", "expressions", "text")
 
-    def __init__(self, text: str, pieces: list[str], expressions: list[tuple[int, Expression]], limits: Limits) -> None:
+    def __init__(
+        self, text: str, pieces: list[str], expressions: list[tuple[int, Expression]], limits: ExpressionLimits
+    ) -> None:
         self.text = text
         self.expressions = tuple(expressions)
         self._pieces = pieces
@@ -45,7 +47,7 @@ class Template:
         self._whole = len(expressions) == 1 and pieces == ["", ""]
 
     @staticmethod
-    def parse(text: str, limits: Limits = DEFAULT) -> Template:
+    def parse(text: str, limits: ExpressionLimits = DEFAULT) -> Template:
         """Parse a text, or raise an ExpressionError whose offset counts from the text's beginning."""
         pieces: list[str] = []
         expressions: list[tuple[int, Expression]] = []
@@ -75,7 +77,7 @@ class Template:
         return not self.expressions
 
     def reader(self) -> Callable[[Mapping[str, Value]], Value] | None:
-        """Return what reads the text's value from data, if it is one path into them: there is nothing to evaluate."""
+        """Return a function that reads the text's value from data, if it is a single path without evaluation."""
         if not self._whole:
             return None
         offset, expression = self.expressions[0]
@@ -84,15 +86,22 @@ class Template:
             return None
         return reader(start, steps, offset)
 
+    def path(self) -> tuple[str, ...]:
+        """Return the names of the path that the text is and nothing else, such as `${input.order.id}`; else none."""
+        if not self._whole:
+            return ()
+        start, steps = steps_of(self.expressions[0][1].ast)
+        return (start.name, *map(key_of, steps)) if isinstance(start, Name) else ()
+
     def reads_one_value(self) -> bool:
-        """Return whether it gives a single value as it stands in the data, and not all of some kind."""
+        """Return whether it gives a single value of the data, and not all of some kind."""
         if not self._whole:
             return False
         start, steps = steps_of(self.expressions[0][1].ast)
         return isinstance(start, Name) and (bool(steps) or start.name not in _MANY)
 
-    def render(self, context: Mapping[str, Value], moment: Moment = EPOCH, meter: Meter | None = None) -> Value:
-        """Return what the text stands for, given some data."""
+    def render(self, context: Mapping[str, Value], moment: ExpressionTime = EPOCH, meter: Meter | None = None) -> Value:
+        """Return the value of the text for some data."""
         if not self.expressions:
             return self._pieces[0]
         meter = Meter(self._limits) if meter is None else meter
@@ -113,7 +122,7 @@ class Template:
 
 
 def text_of(value: Value, meter: Meter) -> str:
-    """Return a value as it reads within a text: null is nothing, structures are JSON."""
+    """Return the text of a value within a longer text: null is empty, structures are JSON."""
     if type(value) is str:
         return value
     if value is None:
@@ -125,21 +134,23 @@ def text_of(value: Value, meter: Meter) -> str:
     if isinstance(value, Duration):
         return format_duration(value)
     if type(value) is dict and not _PUT_IN_LATER.isdisjoint(value):
-        message = "A token or a secret is put in when the call is made: it stands alone, not within a longer text."
+        message = "A token or a secret is filled in when the call is made: it cannot be part of a longer text."
         raise ExpressionError(message, code="invalid_argument")
     return write_json(value, meter)
 
 
-def _evaluate(program: tuple[int, Program], context: Mapping[str, Value], moment: Moment, meter: Meter) -> Value:
+def _evaluate(
+    program: tuple[int, Program], context: Mapping[str, Value], moment: ExpressionTime, meter: Meter
+) -> Value:
     start, compiled = program
     try:
         return compiled.evaluate(context, moment, meter)
     except ExpressionError as error:
-        raise moved(error, start) from None
+        raise shift_error(error, start) from None
 
 
 def _compile(start: int, expression: Expression) -> Program:
     try:
         return Program(expression)
     except ExpressionError as error:
-        raise moved(error, start) from None
+        raise shift_error(error, start) from None

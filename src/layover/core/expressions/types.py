@@ -1,8 +1,9 @@
-"""What can be known about a value before there is one.
+"""The types of values, as far as they are known before the values exist.
 
-A type is a promise about kinds, no more: the checker only reports what fails for every value of a type. `DYN` promises
-nothing. A `Record` describes a map whose field names are known; if it is closed, any other name is a mistake, and its
-`noun` says what its fields are called (`node`, `variable`). `fields` may be a Mapping that finds its entries lazily.
+A type is a promise about kinds, no more: the checker only reports operations that fail for every value of a type. `DYN`
+promises nothing. A `RecordType` describes a map whose field names are known; if it is closed, any other name is a
+mistake, and its `noun` says what its fields are called (`node`, `variable`). `fields` may be a Mapping that finds its
+entries lazily.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ class MapOf(msgspec.Struct, frozen=True):
     value: Type
 
 
-class Record(msgspec.Struct, frozen=True, eq=False):
+class RecordType(msgspec.Struct, frozen=True, eq=False):
     """A map with known fields; `open` if it may have others, `literal` if the expression itself writes it out.
 
     Two are equal only if they are the same one.
@@ -49,7 +50,7 @@ class Record(msgspec.Struct, frozen=True, eq=False):
     literal: bool = False
 
 
-Type = Simple | ListOf | MapOf | Record
+Type = Simple | ListOf | MapOf | RecordType
 
 _ANY: Final[frozenset[Kind]] = frozenset(
     {"null", "bool", "int", "double", "string", "timestamp", "duration", "list", "map"}
@@ -115,7 +116,7 @@ _COMBINING: Final = ("$ref", "$dynamicRef", "anyOf", "oneOf", "allOf", "if", "no
 
 
 def type_of_schema(schema: object, depth: int = 0) -> Type:
-    """Return what a JSON Schema promises about a value; whatever it does not understand promises nothing."""
+    """Return the type of a JSON Schema; keywords that it does not understand promise nothing."""
     if not isinstance(schema, Mapping) or depth > _MAX_SCHEMA_DEPTH:
         return DYN
     if any(word in schema for word in _COMBINING):
@@ -140,4 +141,4 @@ def _type_of_object(schema: Mapping[object, object], depth: int) -> Type:
     if not known and isinstance(extra, Mapping) and not patterns:
         return MapOf(type_of_schema(extra, depth + 1))
     fields = {name: type_of_schema(value, depth + 1) for name, value in known.items() if isinstance(name, str)}
-    return Record(fields, open=extra is not False or bool(patterns))
+    return RecordType(fields, open=extra is not False or bool(patterns))

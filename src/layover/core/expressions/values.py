@@ -1,7 +1,7 @@
-"""The values that expressions work on, which are plain Python data: what kind each is, and when two are equal.
+"""The values of expressions, which are plain Python data: their kinds, and when two are equal.
 
-Nothing is converted on the way in. The kinds are told apart by exact type, so a bool is never an int and no attribute
-of a foreign object is ever looked at; a Mapping or Sequence that is no dict or list (a view of state, say) works too.
+Nothing is converted on the way in. Kinds are recognised by exact type, so a bool is never an int and no attribute of a
+foreign object is ever read; a Mapping or Sequence that is not a dict or list (a view of state, say) works too.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _KINDS: Final[dict[type, Kind]] = {
 
 
 def kind(value: Value) -> Kind:
-    """Return what a value is to an expression."""
+    """Return the kind of a value in expressions."""
     known = _KINDS.get(type(value))
     if known is not None:
         return known
@@ -52,27 +52,27 @@ def kind(value: Value) -> Kind:
 
 
 def as_list(value: Value) -> Sequence[Value] | None:
-    """Return a value as a list, or None if it is none."""
+    """Return a value as a list, or None if it is not one."""
     if type(value) is list:
         return value
     return value if isinstance(value, Sequence) and kind(value) == "list" else None
 
 
 def as_map(value: Value) -> Mapping[Value, Value] | None:
-    """Return a value as a map, or None if it is none."""
+    """Return a value as a map, or None if it is not one."""
     if type(value) is dict:
         return value
     return value if isinstance(value, Mapping) else None
 
 
 def no_overload(operation: str, *operands: Value) -> ExpressionError:
-    """Return the error for values that an operation has no meaning for."""
+    """Return the error for an operation on values of the wrong kinds."""
     kinds = ", ".join(kind(operand) for operand in operands)
     return ExpressionError(f"`{operation}` has no meaning for ({kinds}).", code="no_such_overload")
 
 
-def shown(value: Value) -> str:
-    """Return a value as a message may show it, however long it is."""
+def display(value: Value) -> str:
+    """Return a value for a message, shortened if it is long."""
     if type(value) is str:
         return value if len(value) <= _SHOWN else f"{value[:_SHOWN]}…"
     if type(value) is int:
@@ -119,7 +119,7 @@ def _equal_scalars(left: Value, right: Value) -> bool:
 
 
 def _equal_deep(left: Value, right: Value, meter: Meter) -> bool:
-    """Compare with a stack of our own: data may be nested deeper than Python recurses."""
+    """Compare with a stack of our own: data may be nested deeper than Python can recurse."""
     pending = [(left, right)]
     while pending:
         one, other = pending.pop()

@@ -5,9 +5,9 @@ cannot be stopped: if its call is given up while the function is still inside, t
 function returns. Up to a bound another thread replaces it; beyond that, fewer threads are left for all calls.
 
 The pool of the standard library waits for its threads when the process ends, so one function that hangs would keep the
-process from ending. These threads do not: what they still do is fenced by the log.
+process from ending. These threads do not: the log fences whatever they still do.
 
-All counts belong to the event loop; threads only take work and hand back what came of it.
+All counts belong to the event loop; threads only take work and hand back results.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Work:
 
 
 class Threads:
-    """So many threads for calls, each made when it is first needed; `on_return` is told of one that was abandoned."""
+    """A bounded number of threads, each made when first needed; `on_return` is called when an abandoned one returns."""
 
     def __init__(self, most: int, replaced: int, on_return: Callable[[], None]) -> None:
         self.most = most
@@ -54,12 +54,12 @@ class Threads:
 
     @property
     def lacking(self) -> int:
-        """How many threads there are fewer than there should be: abandoned, and not replaced."""
+        """The number of threads that are missing: abandoned, and not replaced."""
         return min(self.most, max(0, self.abandoned - self._replaced))
 
     @property
     def free(self) -> int:
-        """How many more calls can have a thread."""
+        """The number of further calls that can have a thread."""
         return self.most - self.lacking - self.taken
 
     def shortage(self) -> str:
@@ -69,7 +69,7 @@ class Threads:
         return f"all {self.most} are taken"
 
     async def run(self, function: Callable[[], object]) -> object:
-        """Return what a function gives; if the caller gives up waiting, the function is left to itself."""
+        """Return the result of a function; if the caller gives up waiting, the function is abandoned."""
         work = Work(function, self._loop.create_future())
         self._hand_over(work)
         self._at_work += 1
@@ -81,11 +81,11 @@ class Threads:
                 self.abandoned += 1
 
     def until_done(self, future: Future[T]) -> T:
-        """Wait on a thread for something that is done on the event loop."""
+        """Wait on a thread for a future of the event loop."""
         return future.result()
 
     def _hand_over(self, work: Work) -> None:
-        """Have a thread that has nothing to do take up some work; one more if there is none."""
+        """Give work to an idle thread, or to a new one."""
         if self._at_work == self._alive:
             threading.Thread(target=self._serve, name=f"layover-call-{self._alive + 1}", daemon=True).start()
             self._alive += 1
@@ -103,13 +103,13 @@ class Threads:
 
     def _do(self, work: Work) -> None:
         tell = done(work)
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with suppress(RuntimeError):  # the loop is closed: there is no waiter any more
             self._loop.call_soon_threadsafe(self._ended, work, tell)
 
     def _ended(self, work: Work, tell: Callable[[], None]) -> None:
         work.ended = True
         self._at_work -= 1
-        if self._alive > self.most:  # it stood in for one that was abandoned, or was abandoned itself
+        if self._alive > self.most:  # it replaced an abandoned one, or was abandoned itself
             self._alive -= 1
             self._waiting.put(None)
         if work.abandoned:
@@ -120,10 +120,10 @@ class Threads:
 
 
 def done(work: Work) -> Callable[[], None]:
-    """Do some work; return what tells whoever waits for it what it came to."""
+    """Do some work; return a function that passes the result to its future."""
     try:
         return partial(_succeed, work.done, work.function())
-    except BaseException as error:  # noqa: BLE001 - it belongs to whoever called
+    except BaseException as error:  # noqa: BLE001 - it belongs to the caller
         return partial(_fail, work.done, error)
 
 
@@ -135,5 +135,7 @@ def _succeed(done: asyncio.Future[object], result: object) -> None:
 def _fail(done: asyncio.Future[object], error: BaseException) -> None:
     if not done.done():
         # A future cannot hold the error that ends iterations.
-        is_end = isinstance(error, StopIteration)
-        done.set_exception(RuntimeError("the function raised StopIteration") if is_end else error)
+        if isinstance(error, StopIteration):
+            ended, error = error, RuntimeError("the function raised StopIteration")
+            error.__cause__ = ended
+        done.set_exception(error)

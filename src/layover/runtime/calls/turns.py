@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.runtime.execution.active_execution import ActiveExecution
+    from layover.runtime.calls.call_out import CallOwner
 
 
 class Turn(NamedTuple):
     """An execution that may start calls of a type, and how many others wait for the same."""
 
-    execution: ActiveExecution
+    execution: CallOwner
     node_type: str
     others: int
 
@@ -28,11 +28,11 @@ class Turns:
     """The queues. An execution is at most once in each."""
 
     def __init__(self) -> None:
-        self._lines: dict[str, OrderedDict[ActiveExecution, int]] = {}
+        self._lines: dict[str, OrderedDict[CallOwner, int]] = {}
         self._numbers = count()
         self._first = count(-1, -1)
 
-    def add(self, active: ActiveExecution, node_type: str, *, first: bool = False) -> None:
+    def add(self, active: CallOwner, node_type: str, *, first: bool = False) -> None:
         """Add an execution at the end of a queue, or at its head if it has waited before, unless it is in there."""
         line = self._lines.setdefault(node_type, OrderedDict())
         if active in line:
@@ -57,7 +57,7 @@ class Turns:
             del self._lines[longest]
         return Turn(active, longest, len(line))
 
-    def remove(self, active: ActiveExecution) -> None:
+    def remove(self, active: CallOwner) -> None:
         """Remove an execution from every queue, so that no queue keeps it in memory."""
         for node_type, line in [*self._lines.items()]:
             if line.pop(active, None) is not None and not line:
@@ -66,9 +66,14 @@ class Turns:
     def __len__(self) -> int:
         return len({active for line in self._lines.values() for active in line})
 
+    @property
+    def longest(self) -> int:
+        """How many executions are in the longest queue."""
+        return max(map(len, self._lines.values()), default=0)
+
     def __bool__(self) -> bool:
         return bool(self._lines)
 
 
-def _number(line: OrderedDict[ActiveExecution, int]) -> int:
+def _number(line: OrderedDict[CallOwner, int]) -> int:
     return next(iter(line.values()))

@@ -1,7 +1,7 @@
 """Tasks that make one call after another.
 
 A task of its own for every call would cost more than most calls do. Each worker is a real task, so that timeouts, task
-groups and whatever else asks for the current task work in a function as anywhere. A function that never waits is done
+groups and anything else that needs the current task work in a function as anywhere. A function that never waits is done
 within the same step of its worker, and so is the next; one that does wait keeps its worker, and another goes on.
 
 A worker is clean when it begins a call: one that was cancelled, or whose function has left context variables behind,
@@ -72,16 +72,16 @@ class Workers(Generic[W]):
                 return
 
     async def _work(self, task: asyncio.Task[None]) -> bool:
-        """Do what is ready until nothing is; return whether the worker is fit for more."""
+        """Do the queued work until there is none; return whether the worker is fit for more."""
         clean, until = contextvars.copy_context(), self._loop.time() + _LONGEST_STRETCH
         while self._ready:
             work = self._ready.popleft()
             if self._ready and self._awake == 1:
-                self._wake()  # should this one wait, the next is not held up by it
+                self._wake()  # if this one waits, the next is not held up
             self._awake -= 1
             try:
                 await self._do(work, task)
-            except Exception:  # noqa: BLE001 - a fault of ours, which must not keep others from being called
+            except Exception:  # noqa: BLE001 - a bug of ours must not stop other calls
                 _log.exception("call_failed work=%s", work)
             if task.cancelling() or contextvars.copy_context() != clean:
                 if self._ready and self._awake == 0:
@@ -89,7 +89,7 @@ class Workers(Generic[W]):
                 return False
             self._awake += 1
             if self._loop.time() > until:
-                await asyncio.sleep(0)  # others want the loop, too
+                await asyncio.sleep(0)  # let others have the loop
                 until = self._loop.time() + _LONGEST_STRETCH
         self._awake -= 1
         return True

@@ -47,10 +47,10 @@ class CommitRetrier:
                 await self._write_alone(one)
             return
         ours = store_error(error)
-        _log.warning("commit_failed appends=%d error=%s", len(group), ours.message)
-        self._keep([(one, ours) for one in group if one.append.new is None])
+        _log.warning("commit_failed appends=%d error=%s", len(group), ours.message, exc_info=error)
+        self._schedule([(one, ours) for one in group if one.append.new is None])
         for one in group:
-            if one.append.new is not None:  # whoever begins an execution can decide what to do then
+            if one.append.new is not None:  # the caller of a start decides what to do then
                 await self._tell(one, ours)
 
     async def wait(self, seconds: float) -> float:
@@ -77,10 +77,13 @@ class CommitRetrier:
             return await self._outcome_of(append)
         except StoreError:
             return None
+        except Exception:  # noqa: BLE001 - whatever it is, the next look may tell; nothing is left without an outcome
+            _log.exception("outcome_not_found execution=%s", append.execution_id)
+            return None
 
     # What is kept
 
-    def _keep(self, group: list[tuple[QueuedAppend, StoreError]]) -> None:
+    def _schedule(self, group: list[tuple[QueuedAppend, StoreError]]) -> None:
         """Retry appends until they have landed, or another instance drives their execution."""
         if not group:
             return
@@ -118,14 +121,14 @@ class CommitRetrier:
         """Send appends once more; false if that failed, so that later ones wait."""
         pending = [one for one, _ in group]
         try:
-            outcomes = await self._store.commit([one.append for one in pending])
-        except Exception as error:  # noqa: BLE001 - whatever it is, nobody may be left without an answer
+            outcomes = await self._store.appends.commit([one.append for one in pending])
+        except Exception as error:  # noqa: BLE001 - whatever it is, every caller gets an answer
             if is_refusal(error):
                 for one in pending:
                     await self._write_alone(one)
                 return True
             ours = store_error(error)
-            self._keep([(one, ours) for one in pending])  # behind the others: what fails alone holds up nobody
+            self._schedule([(one, ours) for one in pending])  # behind the others: what fails alone holds up no other
             return False
         self._most = min(self._most * 2, self._largest)
         # The one that was not answered may have landed after we looked, and then this one is refused because of it.
@@ -140,10 +143,10 @@ class CommitRetrier:
     async def _write_alone(self, one: QueuedAppend) -> None:
         """Write an append alone that was refused, or was in a group with a refused one."""
         try:
-            outcomes = await self._store.commit([one.append])
+            outcomes = await self._store.appends.commit([one.append])
         except Exception as error:  # noqa: BLE001 - as above
             if is_refusal(error):
-                _log.error("append_unwritable execution=%s error=%s", one.append.execution_id, error)
+                _log.exception("append_unwritable execution=%s error=%s", one.append.execution_id, error)
                 await self._tell(one, store_error(error))
             else:
                 await self.mend([one], error)
@@ -157,15 +160,16 @@ class CommitRetrier:
 
     async def _outcome_of(self, append: Append) -> Outcome | None:
         """Return the outcome of an append by reading the head; None if it has not landed and may be sent again."""
-        row = await self._store.get(append.execution_id)
+        row = await self._store.queries.find_execution(append.execution_id)
         if row is None:
             return None if append.new is not None else Outcome(verdict="fenced")
         if append.new is not None and not await self._has_begun_it(append):
             return Outcome(verdict="exists")
         head = row.head
         landed = (head.last_epoch, head.last_seq) == (append.epoch, append.expected_seq + append.count)
-        if not append.count:  # it only took note of commands
-            landed = landed and head.commands_done >= append.commands_seen and head.owner in (None, append.owner)
+        if not append.count:  # it only took note of commands, or released the execution
+            owners = (None,) if append.rest is not None else (None, append.owner)
+            landed = landed and head.commands_done >= append.commands_seen and head.owner in owners
         is_driven_here = (head.owner, head.epoch) == (append.owner, append.epoch)
         if landed and (append.new is None or append.rest is not None or is_driven_here):
             return Outcome(verdict="passed", commands_seq=append.commands_seen)
@@ -175,5 +179,5 @@ class CommitRetrier:
 
     async def _has_begun_it(self, append: Append) -> bool:
         """Return whether this append created the execution, and not another one under the same id."""
-        first = await self._store.history(append.execution_id, 0, 1)
+        first = await self._store.queries.read_history(append.execution_id, 0, 1)
         return bool(first) and (first[0].at, first[0].events) == (append.at, append.events)

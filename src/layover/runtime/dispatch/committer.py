@@ -16,15 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
+from layover.ports.prompt_future import PromptFuture
 from layover.runtime.dispatch.commit_retrier import CommitRetrier
 from layover.runtime.dispatch.queued_append import QueuedAppend, leading, store_error, tell, tell_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from layover.ports.records import Append, Command, Outcome
+    from layover.ports.records import Append, Outcome, QueuedCommand
     from layover.ports.store import Store
-    from layover.runtime.dispatch.queued_append import Told
+    from layover.runtime.execution.environment import Told
     from layover.runtime.metrics import Metrics
 
 MOST_AT_ONCE = 500
@@ -50,7 +51,7 @@ class Committer:
         self._waiting.append(QueuedAppend(append, told))
         self._send_soon()
 
-    def insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
+    def insist(self, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append], told: Told) -> None:
         """Write an append that was refused for commands time and again: once more, with whatever comes in meanwhile."""
         self._beside(self._insist(append, decide, told))
 
@@ -65,17 +66,22 @@ class Committer:
 
     def _send(self) -> None:
         self._soon = False
-        while self._waiting and len(self._lanes) < self._store.lanes:
+        while self._waiting and len(self._lanes) < self._store.appends.lanes:
             count = leading(self._waiting, MOST_AT_ONCE, self._most_bytes)
             group, self._waiting = self._waiting[:count], self._waiting[count:]
-            written = self._written(group)
+            written = self._commit_group(group)
             self._lanes.add(written)
-            written.add_done_callback(partial(self._answered, group, self._loop.time()))
+            answered = partial(self._answered, group, self._loop.time())
+            if isinstance(written, PromptFuture):
+                written.on_settled = answered
+            else:
+                written.add_done_callback(answered)
 
-    def _written(self, group: list[QueuedAppend]) -> asyncio.Future[list[Outcome]]:
+    def _commit_group(self, group: list[QueuedAppend]) -> asyncio.Future[list[Outcome]]:
         """Return the outcomes of a group to come. There is no task in between: every step waits for this."""
         try:
-            return asyncio.ensure_future(self._store.commit([one.append for one in group]))
+            written = self._store.appends.commit([one.append for one in group])
+            return written if isinstance(written, asyncio.Future) else asyncio.ensure_future(written)
         except Exception as error:  # noqa: BLE001 - it is told like any other
             failed: asyncio.Future[list[Outcome]] = self._loop.create_future()
             failed.set_exception(error)
@@ -105,10 +111,10 @@ class Committer:
         self._apart.add(task)
         task.add_done_callback(self._apart.discard)
 
-    async def _insist(self, append: Append, decide: Callable[[tuple[Command, ...]], Append], told: Told) -> None:
+    async def _insist(self, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append], told: Told) -> None:
         latest, pause = append, 0.0
 
-        def decided(commands: tuple[Command, ...]) -> Append:
+        def decided(commands: tuple[QueuedCommand, ...]) -> Append:
             nonlocal latest
             try:
                 latest = decide(commands)
@@ -118,7 +124,7 @@ class Committer:
 
         while True:
             try:
-                outcome: Outcome | StoreError | None = await self._store.commit_informed(latest, decided)
+                outcome: Outcome | StoreError | None = await self._store.appends.commit_informed(latest, decided)
             except Exception as error:  # noqa: BLE001 - as above
                 outcome = ours = store_error(error)
                 if isinstance(ours, StoreUnavailable):  # perhaps it has landed all the same

@@ -45,4 +45,4 @@ class CriticalSections:
 def _report(task: asyncio.Task[Any]) -> None:
     """Log the error of a section whose caller is gone."""
     if not task.cancelled() and (error := task.exception()) is not None:
-        _log.warning("section_failed error=%r", error)
+        _log.warning("section_failed", exc_info=error)

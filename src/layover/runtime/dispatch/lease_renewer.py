@@ -1,6 +1,7 @@
 """Renews the leases of active executions long before they run out, and notices commands that other instances enqueued.
 
-The timeout of a renewal is a part of a lease: on a silent connection it is given up in time for another attempt. The
+The timeout of an attempt is a part of a lease: on a silent connection it is given up in time for another one, whether
+the renewal is not answered or the time that is asked for before it. The
 claimer waits until all leases are covered: an instance that could not renew in time (its machine slept, its process was
 stopped) would otherwise take over its own executions, and make calls again that are still running.
 """
@@ -15,12 +16,14 @@ from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError, StoreUnavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
 
     from layover.ports.store import Store
-    from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.dispatch.active_executions import ActiveExecutions, Leases
     from layover.runtime.dispatch.service import Service
     from layover.runtime.execution.active_execution import ActiveExecution
+
+    Pause = Callable[[float, Callable[[], bool]], Awaitable[None]]  # some seconds, or while there is nothing to do
 
 RENEWALS = 3  # in the length of a lease
 ATTEMPTS = 6  # that find time in it, one after the other
@@ -32,82 +35,90 @@ _log = logging.getLogger("layover.lease_renewer")
 class LeaseRenewer:
     """Renews the leases of the active executions, and no others."""
 
-    def __init__(self, store: Store, driver: Driver) -> None:
+    def __init__(self, store: Store, leases: Leases, pause: Pause) -> None:
         self._store = store
-        self._driver = driver
+        self._leases = leases
+        self._pause_for = pause
         self._renewing = asyncio.Lock()
-        driver.cover = self.cover
 
     async def renew(self, service: Service) -> None:
         """Renew in a loop, three times per length of a lease."""
         while True:
             if not service.failures:
-                await self._pause(self._driver.settings.lease_ttl / RENEWALS)
+                await self._pause(self._leases.settings.lease_ttl / RENEWALS)
             async with self._renewing:
                 await self.renew_once()
             service.succeeded()
 
     async def _pause(self, milliseconds: float) -> None:
-        await self._driver.machine.pause(milliseconds / 1000, lambda: not self._driver.active)
+        await self._pause_for(milliseconds / 1000, lambda: not self._leases.active)
 
     async def cover(self) -> None:
         """Renew at once unless every lease lasts beyond this moment; raise if some do not then."""
-        driver = self._driver
+        leases = self._leases
         async with self._renewing:
-            await driver.clock.ask(self._store)
-            if driver.covered_until > driver.clock.latest():
-                return  # somebody else has just seen to it
+            await self._in_time(leases.clock.ask(self._store))
+            if leases.active.covered_until > leases.clock.latest():
+                return  # another instance has just done it
             await self.renew_once()
-            if driver.covered_until <= driver.clock.latest():
+            if leases.active.covered_until <= leases.clock.latest():
                 raise StoreUnavailable("The start of an execution has outlived its lease.", code="uncovered")
 
     async def renew_once(self) -> None:
         """Renew every lease; drop the executions whose leases were lost."""
-        driver = self._driver
-        await driver.clock.ask(self._store)
-        until = driver.clock.now() + driver.settings.lease_ttl  # taken before it is sent: it can only be too early
-        kept = renewable(driver)
+        await self._in_time(self._renew())
+        leases = self._leases
+        leases.active.measure_cover(leases.clock.latest() + leases.settings.lease_ttl)
+
+    async def _in_time(self, attempt: Awaitable[None]) -> None:
+        """Wait for what is asked of the store, for as long as an attempt may take."""
+        try:
+            async with asyncio.timeout(self._leases.settings.lease_ttl / 1000 / ATTEMPTS):
+                await attempt
+        except TimeoutError as error:
+            raise StoreUnavailable("A renewal was not answered in time.", code="too_slow") from error
+
+    async def _renew(self) -> None:
+        leases = self._leases
+        await leases.clock.ask(self._store)
+        until = leases.clock.now() + leases.settings.lease_ttl  # taken before it is sent: it can only be too early
+        kept = renewable(leases.active)
         if kept:
-            try:
-                async with asyncio.timeout(driver.settings.lease_ttl / 1000 / ATTEMPTS):
-                    lost = await self._store.renew(driver.instance, [active.lease for active in kept], until)
-            except TimeoutError as error:
-                raise StoreUnavailable("A renewal was not answered in time.", code="too_slow") from error
+            lost = await self._store.claims.renew(leases.instance, [active.lease for active in kept], until)
             reached(CommitPoint.LEASES_RENEWED)
             renewed(kept, lost, until)
             drop(kept, lost)
-        driver.measure_cover()
 
     async def listen(self, service: Service) -> None:
         """Notice commands that other processes have enqueued for active executions."""
-        driver = self._driver
+        leases = self._leases
         while True:
             if not service.failures:
-                await self._pause(driver.settings.command_poll)
-            await self._hear(driver.active)
+                await self._pause(leases.settings.command_poll)
+            await self._hear(leases.active)
             service.succeeded()
 
     async def look(self, execution_ids: Iterable[str]) -> None:
         """Read the commands that other instances have enqueued for active executions."""
         try:
             await self._hear(execution_ids)
-        except StoreError as error:  # whoever listens looks again soon
+        except StoreError as error:  # the listeners look again soon
             _log.warning("look_failed error=%s", error.message)
 
     async def _hear(self, execution_ids: Iterable[str]) -> None:
-        driver = self._driver
-        found = [driver.active[id_] for id_ in execution_ids if id_ in driver.active]
+        leases = self._leases
+        found = [leases.active[id_] for id_ in execution_ids if id_ in leases.active]
         seen = {active.id: active.command_cursor.seen for active in found if active.new is None}
         if not seen:
             return
-        for execution_id in await self._store.unread(list(seen.items())):
-            for command in await self._store.commands(execution_id, seen[execution_id]):
-                driver.hear(execution_id, command)
+        for execution_id in await self._store.commands.find_unread(list(seen.items())):
+            for command in await self._store.commands.list_after(execution_id, seen[execution_id]):
+                leases.active.hear(execution_id, command)
 
 
-def renewable(driver: Driver) -> list[ActiveExecution]:
+def renewable(active_executions: ActiveExecutions) -> list[ActiveExecution]:
     """Return the active executions that have a durable lease; one that is being created has none yet."""
-    return [active for active in list(driver.active.values()) if active.new is None]
+    return [active for active in list(active_executions.values()) if active.new is None]
 
 
 def renewed(kept: Sequence[ActiveExecution], lost: Sequence[str], until: int) -> None:

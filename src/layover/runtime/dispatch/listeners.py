@@ -15,8 +15,8 @@ import logging
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from layover.errors import Closed
 from layover.ports.errors import StoreUnavailable
-from layover.runtime.errors import EngineClosed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -48,14 +48,15 @@ class _Waiter:
 class Listeners:
     """Wakes waiters when their condition holds."""
 
-    def __init__(self, store: Store, *, longest_pause: int) -> None:
+    def __init__(self, store: Store, own_head: Callable[[str], Head | None], *, longest_pause: int) -> None:
         self._store = store
         self._loop = asyncio.get_running_loop()
         self._longest = longest_pause / 1000
-        self.own_head: Callable[[str], Head | None] = _driven_elsewhere  # of what this instance drives
+        self._own_head = own_head  # of what this instance drives
         self.waiting: dict[str, list[_Waiter]] = {}
         self._changed: dict[str, None] = {}  # executions to look at now, in their order
         self._look: asyncio.Task[None] | None = None
+        self._is_store_away = False
         self._rounds: dict[float, list[tuple[str, _Waiter]]] = {}  # by the moments at which they are looked for
 
     def changed(self, execution_id: str) -> None:
@@ -67,11 +68,11 @@ class Listeners:
 
     def committed(self, head: Head) -> None:
         """Wake the waiters of an execution after a commit of this instance."""
-        self._found([head.execution_id], [head])
+        self._wake_waiters([head.execution_id], [head])
 
     async def until(self, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:
         """Return the head of an execution once the condition holds; None if there is no such execution."""
-        head = self.own_head(execution_id)
+        head = self._own_head(execution_id)
         needs_query = head is None or wanted(head)  # only the store knows of commands that were not heard of here
         waiter = _Waiter(wanted, self._loop.create_future(), _FIRST_LOOK)
         self.waiting.setdefault(execution_id, []).append(waiter)
@@ -91,13 +92,18 @@ class Listeners:
         pause = _FIRST_RETRY
         while True:
             try:
-                return await read()
+                found = await read()
             except StoreUnavailable as error:
                 if error.code == "closed":
-                    raise EngineClosed("The engine was stopped while someone waited.") from error
-                _log.warning("read_failed error=%s", error.message)
+                    raise Closed("The engine was stopped while someone waited.") from error
+                if not self._is_store_away:  # thousands may wait: one line says it until a read succeeds
+                    _log.warning("read_failed error=%s", error.message)
+                self._is_store_away = True
                 await asyncio.sleep(pause)
                 pause = min(pause * 2, _LONGEST_RETRY)
+            else:
+                self._is_store_away = False
+                return found
 
     # Looking
 
@@ -108,13 +114,13 @@ class Listeners:
                 for id_ in ids:
                     del self._changed[id_]
                 try:
-                    self._found(ids, await self.patiently(partial(self._store.heads, ids)))
+                    self._wake_waiters(ids, await self.patiently(partial(self._store.queries.read_heads, ids)))
                 except Exception as error:  # noqa: BLE001 - it belongs to those who wait
                     self._fail(ids, error)
         finally:
             self._look = None
 
-    def _found(self, ids: list[str], heads: list[Head | None]) -> None:
+    def _wake_waiters(self, ids: list[str], heads: list[Head | None]) -> None:
         """Wake the waiters whose condition holds for a head."""
         for id_, head in zip(ids, heads, strict=True):
             for waiter in self.waiting.get(id_, ()):
@@ -149,10 +155,6 @@ class Listeners:
         for execution_id, waiter in self._rounds.pop(at):
             if waiter.told.done():
                 continue
-            if self.own_head(execution_id) is None:
+            if self._own_head(execution_id) is None:
                 self.changed(execution_id)
             self._look_later(execution_id, waiter)
-
-
-def _driven_elsewhere(_execution_id: str) -> Head | None:
-    return None

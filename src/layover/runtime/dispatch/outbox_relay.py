@@ -17,15 +17,17 @@ import msgspec
 from layover.core.engine.command_codec import UnknownCommand, knows_command
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import Enqueue, Wish
-from layover.runtime.execution.outbox_messages import ADMIT, FREE, OWN_FOR, REPORT, SCAN, START, Scanning, Start
+from layover.ports.limit_records import AdmissionRequest
+from layover.ports.records import Enqueue
+from layover.runtime.execution.outbox_messages import ADMIT, FREE, OWN_FOR, REPORT, SCAN, START, ChildStart, Scanning
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from layover.ports.records import Message
     from layover.ports.store import Store
     from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.dispatch.new_messages import NewMessages
     from layover.runtime.dispatch.service import Service
     from layover.runtime.dispatch.signal_router import SignalRouter
     from layover.runtime.operations.starter import Starter
@@ -42,59 +44,46 @@ _log = logging.getLogger("layover.outbox_relay")
 class OutboxRelay:
     """Delivers messages for as long as the instance lives."""
 
-    def __init__(self, store: Store, driver: Driver, starter: Starter, signal_router: SignalRouter) -> None:
+    def __init__(
+        self, store: Store, driver: Driver, new: NewMessages, starter: Starter, signal_router: SignalRouter
+    ) -> None:
         self._store = store
         self._driver = driver
+        self._new = new
         self._starter = starter
         self._signal_router = signal_router
-        self._written: list[Message] = []
         self._at_hand: dict[_Key, Message] = {}
-        self._hinted = asyncio.Event()
-        self._stopped = False
-        self._look_at = 0
-        driver.on_messages = self.post
-
-    def post(self, messages: Sequence[Message]) -> None:
-        """Deliver messages that were just written; those for later are found when they come due."""
-        if self._stopped:
-            return  # what is delivered may lead to more, without an end
-        for message in messages:
-            if message.kind == ADMIT:  # whoever began the execution asks; this is for the case that they die
-                self._look_at = min(self._look_at, message.due_at)
-            else:
-                self._written.append(message)
-        self._hinted.set()
+        self.post = new.post
 
     def stop(self) -> None:
         """Deliver the messages at hand and stop; other instances deliver the rest."""
-        self._stopped = True
-        self._hinted.set()
+        self._new.stop()
 
     async def run(self, service: Service) -> None:
         """Deliver until told to stop."""
-        while self._written or self._at_hand or not self._stopped:
+        while self._new.written or self._at_hand or not self._new.is_stopped:
             try:
                 await self._round()
             except Exception:
                 self._leave_to_the_outbox()
                 raise
             service.succeeded()
-            if not (self._written or self._at_hand or self._stopped):
+            if not (self._new.written or self._at_hand or self._new.is_stopped):
                 await self._sleep()
 
     def _leave_to_the_outbox(self) -> None:
         """Forget all messages: each is still in the outbox, and comes due."""
-        self._written.clear()
+        self._new.written.clear()
         self._at_hand.clear()
-        self._look_at = self._driver.clock.now() + self._driver.settings.outbox_poll
+        self._new.look_at = self._driver.clock.now() + self._driver.settings.outbox_poll
 
     async def _round(self) -> None:
         """Read overdue messages from the outbox if it is time to, and deliver the messages at hand."""
         now = self._driver.clock.now()
-        if now >= self._look_at and not self._stopped:
+        if now >= self._new.look_at and not self._new.is_stopped:
             await self._look(now)
-        if self._written:
-            written, self._written = self._written, []
+        if self._new.written:
+            written, self._new.written = self._new.written, []
             await self._take_up(written)
         batch = _first_of_each(self._at_hand.values())
         for message in batch:
@@ -103,22 +92,22 @@ class OutboxRelay:
             await self._deliver(batch)
 
     async def _look(self, now: int) -> None:
-        outbox = await self._store.outbox(now, _MOST_AT_ONCE)
+        outbox = await self._store.outbox.read_due(now, _MOST_AT_ONCE)
         self._at_hand.update((_key(message), message) for message in outbox.due)
-        self._look_at = now + self._driver.settings.outbox_poll
+        self._new.look_at = now + self._driver.settings.outbox_poll
         if len(outbox.due) == _MOST_AT_ONCE:
-            self._look_at = now  # there may be more
+            self._new.look_at = now  # there may be more
         elif outbox.next_due is not None:
-            self._look_at = min(self._look_at, outbox.next_due)
+            self._new.look_at = min(self._new.look_at, outbox.next_due)
         oldest = outbox.undispatched_since
         if oldest is not None and oldest < now - OWN_FOR:  # else there is nothing to ask for, and asking costs
             await self._signal_router.look(now)
 
     async def _take_up(self, written: list[Message]) -> None:
-        """Take up messages that were just written, behind those that somebody has left on the same way."""
+        """Take up messages that were just written, behind those that another instance has left on the same way."""
         ways = dict.fromkeys(_way(message) for message in written if message.kind not in _NEED_NOT_WAIT)
         for sender in dict.fromkeys(sender for sender, _ in ways):
-            for message in await self._store.outgoing(sender):
+            for message in await self._store.outbox.list_undelivered(sender):
                 if _way(message) in ways:
                     self._at_hand[_key(message)] = message
         self._at_hand.update((_key(message), message) for message in written)
@@ -130,7 +119,7 @@ class OutboxRelay:
         arrived = [*told, *(message for message, has_arrived in zip(own, brought, strict=True) if has_arrived)]
         reached(CommitPoint.MESSAGES_DELIVERED)
         if arrived:
-            await self._store.sent(arrived)
+            await self._store.outbox.delete_delivered(arrived)
             reached(CommitPoint.MESSAGES_SENT)
 
     async def _command(self, messages: list[Message]) -> list[Message]:
@@ -152,7 +141,7 @@ class OutboxRelay:
         except Exception:  # noqa: BLE001 - one that cannot be delivered must not keep back the others
             _log.exception("message_undeliverable sender=%s n=%d kind=%s", message.sender, message.n, message.kind)
             self._hold_back(message)
-            await self._store.postpone(message, self._driver.clock.now() + _LOOK_AGAIN)
+            await self._store.outbox.postpone(message, self._driver.clock.now() + _LOOK_AGAIN)
             return False
 
     def _hold_back(self, message: Message) -> None:
@@ -164,16 +153,16 @@ class OutboxRelay:
         now = self._driver.clock.now()
         match message.kind:
             case "start":
-                start = msgspec.json.decode(message.body, type=Start)
+                start = msgspec.json.decode(message.body, type=ChildStart)
                 await self._starter.begin_child(message.sender, message.destination, start)
             case "scan":
                 scanning = msgspec.json.decode(message.body, type=Scanning)
                 await self._signal_router.scan(message.sender, scanning)
             case "admit":
-                await self._starter.apply(msgspec.json.decode(message.body, type=Wish), message)
+                await self._starter.apply(msgspec.json.decode(message.body, type=AdmissionRequest), message)
                 return False  # by now it is gone, or kept for later
             case "free":
-                if await self._store.free(message.sender, now):
+                if await self._store.limits.release_slot(message.sender, now):
                     self._driver.hint(0)
             case _ if _is_command(message):
                 await self._driver.send([_command_of(message)])
@@ -182,12 +171,11 @@ class OutboxRelay:
         return True
 
     async def _sleep(self) -> None:
-        self._hinted.clear()
-        await self._driver.clock.wait(self._look_at, self._hinted)
+        await self._new.wait(self._driver.clock)
 
 
 _OWN_KINDS = frozenset({START, SCAN, ADMIT, FREE})
-# What goes before anything else to its destination; what is to nobody else; and word of the end, after which nothing
+# What goes before anything else to its destination; what has one reader; and word of the end, after which nothing
 # that was to be there before it makes a difference.
 _NEED_NOT_WAIT = _OWN_KINDS | {REPORT}
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 from layover.ports.errors import StoreError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from layover.runtime.plans import Plans
 
 _AT_ONCE = 100
+_TRIGGER_EVENTS_FOR = 30 * 86_400_000  # milliseconds that the log of a trigger is kept
 _LOCK = "janitor"  # a row in the database: instances of earlier releases know it by this name
 
 _log = logging.getLogger("layover.purger")
@@ -60,7 +61,7 @@ class Purger:
                 if not await self._is_ours():
                     break
         finally:
-            await self._store.unlock(_LOCK, self._driver.instance)
+            await self._store.locks.release(_LOCK, self._driver.instance)
         if count:
             _log.info("purged executions=%d", count)
         return count
@@ -69,34 +70,36 @@ class Purger:
         """Delete in batches; yield the number of executions of each."""
         store, settings, now = self._store, self._driver.settings, self._driver.clock.now()
         found = await horizons(store, self._plans, now, settings.retention)
-        is_all = len(found) == len(await store.versions())
-        yield await store.purge_weeks(min((before for _, before in found), default=None) if is_all else None)
+        is_all = len(found) == len(await store.definitions.list_versions())
+        yield await store.retention.purge_weeks(min((before for _, before in found), default=None) if is_all else None)
         for workflow, before in found:
             async for deleted in purge_workflow(store, workflow, before):
                 yield deleted
-        while await store.forget_signals(now - settings.signal_retention, _AT_ONCE):
+        while await store.signals.delete_old(now - settings.signal_retention, _AT_ONCE):
             yield 0
-        while await store.forget_replies(now, _AT_ONCE):
+        while await store.idempotency.delete_expired(now, _AT_ONCE):
             yield 0
         if settings.audit_retention is not None:
-            while await store.forget_audit(now - settings.audit_retention, _AT_ONCE):
+            while await store.audit.delete_old(now - settings.audit_retention, _AT_ONCE):
                 yield 0
-        await store.forget_rates(now)
+        while await store.triggers.delete_old(now, now - _TRIGGER_EVENTS_FOR, _AT_ONCE):
+            yield 0
+        await store.limits.delete_unused_rates(now)
 
     async def _is_ours(self) -> bool:
         """Take the lock, or extend it."""
         now = self._driver.clock.now()
-        return await self._store.lock(_LOCK, self._driver.instance, now, now + self._driver.settings.lease_ttl)
+        return await self._store.locks.acquire(_LOCK, self._driver.instance, now, now + self._driver.settings.lease_ttl)
 
 
 async def horizons(store: Store, plans: Plans, now: int, retention: int | None) -> list[tuple[str, int]]:
     """Return, for each workflow, the moment before which closed executions are deleted.
 
     That is by the retention of its newest version, or else by one for all; without any it is kept for ever. So it is
-    where nobody can read what the workflow says about it.
+    where no instance can read what the workflow says about it.
     """
     found: list[tuple[str, int]] = []
-    for version in await store.versions():
+    for version in await store.definitions.list_versions():
         try:
             own = (await plans.of(version.hash)).definition.settings.retention
         except StoreError:
@@ -112,8 +115,8 @@ async def horizons(store: Store, plans: Plans, now: int, retention: int | None) 
 
 async def purge_workflow(store: Store, workflow: str, before: int) -> AsyncIterator[int]:
     """Delete executions of a workflow that ended before a moment, batch by batch; say how many each time."""
-    while found := await store.expendable(before, _AT_ONCE, workflow):
-        deleted = await store.purge(found, before)
+    while found := await store.retention.list_purgeable(before, _AT_ONCE, workflow):
+        deleted = await store.retention.purge(found, before)
         yield deleted
         if not deleted:
-            return  # they were taken up again meanwhile, or somebody else deletes them
+            return  # they were taken up again meanwhile, or another instance deletes them

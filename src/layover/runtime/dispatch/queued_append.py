@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
+from layover.core.light_structs import LightStruct
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
+from layover.runtime.execution.append_builder import size_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from layover.ports.records import Append, Outcome
-
-Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
+    from layover.runtime.execution.environment import Told
 
 # What a driver raises about values that it cannot pass on; anything else that is not ours says nothing about them.
 _ABOUT_VALUES = (TypeError, ValueError, ArithmeticError)
@@ -20,27 +21,17 @@ _ABOUT_VALUES = (TypeError, ValueError, ArithmeticError)
 _log = logging.getLogger("layover.committer")
 
 
-class QueuedAppend(NamedTuple):
+class QueuedAppend(LightStruct):
     """An append, and the callback for its outcome."""
 
     append: Append
     told: Told
 
 
-def size_of(append: Append) -> int:
-    """Return about how many bytes an append has."""
-    size = len(append.events)
-    if append.snapshot is not None:
-        size += len(append.snapshot)
-    if append.earlier:
-        size += sum(len(entry.events) for entry in append.earlier)
-    if append.messages:
-        size += sum(len(message.body) for message in append.messages)
-    return size
-
-
 def leading(waiting: Sequence[QueuedAppend], most: int, most_bytes: int) -> int:
     """Return how many of the first form a group; one that is larger than the limit goes alone."""
+    if len(waiting) == 1:
+        return 1
     left = most_bytes
     for index, one in enumerate(waiting):
         left -= size_of(one.append)
@@ -69,7 +60,7 @@ def tell(one: QueuedAppend, outcome: Outcome | StoreError) -> None:
     try:
         one.told(outcome)
     except Exception:  # noqa: BLE001 - the others are told all the same
-        # What is durable stays so: whoever takes the execution up next goes on from there.
+        # What is durable stays so: the next owner of the execution goes on from there.
         _log.exception("outcome_not_taken execution=%s", one.append.execution_id)
 
 

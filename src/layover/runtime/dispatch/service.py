@@ -12,7 +12,7 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -64,7 +64,7 @@ class Service:
         return self.task.done() and not self._stopped.is_set()
 
     def faulty_for(self) -> float:
-        """Return for how many seconds it has failed by errors that neither the store nor anybody's input explains."""
+        """Return for how many seconds it has failed by errors that neither the store nor any input explains."""
         return 0.0 if self._faulty_since is None else self._loop.time() - self._faulty_since
 
     async def _serve(self) -> None:
@@ -82,7 +82,9 @@ class Service:
         self.failures += 1
         if isinstance(error, LayoverError):
             self._faulty_since = None
-            _log.warning("service_failed service=%s failures=%d error=%s", self.name, self.failures, error.message)
+            first = error if self.failures == 1 else None  # the same again and again would only hide other lines
+            text = "service_failed service=%s failures=%d error=%s"
+            _log.warning(text, self.name, self.failures, error.message, exc_info=first)
             return
         if self._faulty_since is None:
             self._faulty_since = self._loop.time()

@@ -5,7 +5,8 @@ of the two finds the other. Neither lookup is lost when an instance dies: until 
 undispatched, or the wait has a message in the outbox. A match that is found twice is sent twice, and applied once.
 
 An execution applies a signal once, to all points that are open at that time. A point that opens later ignores it, even
-if it is found again, whatever the clocks say. Only a point that looks back receives earlier signals.
+if it is found again, whatever the clocks say. Only a point that looks back receives earlier signals, and takes those
+that the execution has not taken yet.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from layover.core.engine.commands import Deliver
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import Enqueue
 from layover.runtime.execution.outbox_messages import OWN_FOR
+from layover.tracing.current import current_traceparent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,10 +29,12 @@ if TYPE_CHECKING:
     from layover.ports.records import Enqueued, Refusal, Signal
     from layover.ports.store import Store
     from layover.runtime.execution.outbox_messages import Scanning
+    from layover.tracing.tracer import Tracer
 
 # One signal may wake many, and one wait may find many: they are told in bunches that a transaction can bear.
 _MOST_AT_ONCE = 100
 _MOST_BYTES = 4_000_000
+_MOST_SPANS = 1_000
 
 
 class Sender(Protocol):
@@ -40,46 +44,69 @@ class Sender(Protocol):
         """Make commands durable; answer in their order."""
 
 
+class FiredTriggers(Protocol):
+    """Writes the inputs of triggers that a signal fires."""
+
+    async def offer(self, signal: Signal, *, matched: bool) -> bool:
+        """Write inputs; return whether all triggers have taken the signal."""
+
+
 class SignalRouter:
     """Sends signals to the executions that wait for them."""
 
-    def __init__(self, store: Store, sender: Sender) -> None:
+    def __init__(self, store: Store, sender: Sender, tracer: Tracer | None = None) -> None:
         self._store = store
         self._sender = sender
+        self._tracer = tracer
+        self.triggers: FiredTriggers | None = None
+        self._spans: dict[str, str] = {}  # from which signals were sent, as long as this instance remembers
+
+    def note_span(self, signal_id: str) -> None:
+        """Remember the span from which a signal is sent, for all who find the signal here."""
+        span = current_traceparent() if self._tracer is not None else ""
+        if span:
+            self._spans[signal_id] = span
+            if len(self._spans) > _MOST_SPANS:
+                del self._spans[next(iter(self._spans))]
 
     async def dispatch(self, signal: Signal) -> tuple[str, ...]:
         """Send a stored signal to all executions that wait for it; return their ids."""
         told: list[str] = []
-        waits = await self._store.waits(signal.name, signal.key)
+        waits = await self._store.signals.list_waits(signal.name, signal.key)
         executions = dict.fromkeys(wait.execution_id for wait in waits)
         for some in _bunches([(execution_id, signal) for execution_id in executions]):
             told += await self._tell(some)
         reached(CommitPoint.SIGNAL_TOLD)
-        await self._store.dispatched([signal.id])
+        if self.triggers is not None and not await self.triggers.offer(signal, matched=bool(executions)):
+            return tuple(told)  # it stays undispatched, and is offered again
+        await self._store.signals.mark_dispatched([signal.id])
         return tuple(told)
 
     async def look(self, now: int) -> None:
         """Dispatch signals that their receiving instance left undispatched."""
         more = True
         while more:
-            left = await self._store.undispatched(now - OWN_FOR, _MOST_AT_ONCE)
+            left = await self._store.signals.list_undispatched(now - OWN_FOR, _MOST_AT_ONCE)
             for signal in left:
                 await self.dispatch(signal)
             more = len(left) == _MOST_AT_ONCE
 
     async def scan(self, execution_id: str, scanning: Scanning) -> None:
         """Send an execution the signals that had arrived before its pause point was visible."""
+        taken = frozenset(scanning.taken)
         for name, key in scanning.signals:
-            found = await self._store.signals(name, key, scanning.since)
+            stored = await self._store.signals.list_since(name, key, scanning.since)
+            found = [signal for signal in stored if signal.id not in taken]
             for some in _bunches([(execution_id, signal) for signal in found]):
-                row = await self._store.point(scanning.point)
+                row = await self._store.queries.find_point(scanning.point)
                 if row is None or row.status != "open":
                     return  # it has what it needs
                 await self._tell(some, scanning.point if scanning.since < row.point.opened_at else "")
 
     async def _tell(self, those: Sequence[tuple[str, Signal]], point: str = "") -> list[str]:
         """Send signals to executions, for one of their points or for all; return those that are not closed."""
-        commands = [_delivery(execution_id, signal, point) for execution_id, signal in those]
+        spans = self._spans
+        commands = [_delivery(to, signal, point, spans.get(signal.id, "")) for to, signal in those]
         taken = await self._sender.send(commands)
         return [one.execution_id for one, how in zip(commands, taken, strict=True) if not isinstance(how, Refused)]
 
@@ -97,7 +124,7 @@ def _bunches(those: Sequence[tuple[str, Signal]]) -> Iterator[list[tuple[str, Si
         yield bunch
 
 
-def _delivery(execution_id: str, signal: Signal, point: str) -> Enqueue:
+def _delivery(execution_id: str, signal: Signal, point: str, span: str) -> Enqueue:
     command = Deliver(
         point=point,
         id=signal.id,
@@ -105,6 +132,7 @@ def _delivery(execution_id: str, signal: Signal, point: str) -> Enqueue:
         key=signal.key,
         data=msgspec.Raw(signal.data),  # as it was kept: it need not be understood to be passed on
         at=signal.at,
+        traceparent=span,
     )
     kind, body = encode_command(command)
     # No point has an empty id, and none a colon in it: one source cannot be mistaken for another.

@@ -17,8 +17,9 @@ from layover.ports.commit_points import CommitPoint, reached
 from layover.runtime.dispatch.lease_renewer import ATTEMPTS, drop, renewable, renewed
 
 if TYPE_CHECKING:
-    from layover.ports.store import Renewals, Store
-    from layover.runtime.dispatch.driver import Driver
+    from layover.ports.families.claims import Renewals
+    from layover.ports.store import Store
+    from layover.runtime.dispatch.active_executions import Leases
 
 _OLD = 2  # a lease of which less than this part is left is renewed
 
@@ -28,13 +29,13 @@ _log = logging.getLogger("layover.lease_renewer")
 class StandbyRenewer:
     """A thread that renews leases when the event loop does not."""
 
-    def __init__(self, store: Store, driver: Driver) -> None:
+    def __init__(self, store: Store, leases: Leases) -> None:
         self._store = store
-        self._driver = driver
+        self._leases = leases
         self._loop = asyncio.get_running_loop()
-        self._pause = driver.settings.lease_ttl / 1000 / ATTEMPTS
+        self._pause = leases.settings.lease_ttl / 1000 / ATTEMPTS
         # Counted in looks: while the process is stopped, or the machine sleeps, none of them passes.
-        self._most_unanswered = max(1, round(driver.settings.blocked_limit / 1000 / self._pause))
+        self._most_unanswered = max(1, round(leases.settings.blocked_limit / 1000 / self._pause))
         self._unanswered = 0
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name="layover-leases", daemon=True)
@@ -57,12 +58,12 @@ class StandbyRenewer:
         try:
             while not self._stopped.wait(self._pause):
                 try:
-                    renewals = renewals or self._store.renewals()
+                    renewals = renewals or self._store.claims.renewals()
                     if renewals is None:
                         return
                     self._look(renewals)
                 except Exception as error:  # noqa: BLE001 - whatever it was, the next look may find it gone
-                    _log.warning("standby_renewal_failed error=%r", error)
+                    _log.warning("standby_renewal_failed", exc_info=error)
         finally:
             if renewals is not None:
                 renewals.close()
@@ -77,15 +78,15 @@ class StandbyRenewer:
             return
         if self.has_let_go:
             if self._unanswered == self._most_unanswered + 1:
-                seconds = self._driver.settings.blocked_limit / 1000
-                _log.critical("leases_let_go executions=%d blocked_for=%.0fs", len(self._driver.active), seconds)
+                seconds = self._leases.settings.blocked_limit / 1000
+                _log.critical("leases_let_go executions=%d blocked_for=%.0fs", len(self._leases.active), seconds)
             return
-        driver = self._driver
-        now, latest, ttl = driver.clock.now(), driver.clock.latest(), driver.settings.lease_ttl
-        kept = [active for active in renewable(driver) if active.lease_until - latest < ttl / _OLD]
+        leases = self._leases
+        now, latest, ttl = leases.clock.now(), leases.clock.latest(), leases.settings.lease_ttl
+        kept = [active for active in renewable(leases.active) if active.lease_until - latest < ttl / _OLD]
         if not kept:
             return
-        lost = renewals.renew(driver.instance, [active.lease for active in kept], now + ttl, self._pause)
+        lost = renewals.renew(leases.instance, [active.lease for active in kept], now + ttl, self._pause)
         reached(CommitPoint.LEASES_RENEWED)
         renewed(kept, lost, now + ttl)
         _log.warning("leases_renewed_by_standby executions=%d lost=%d", len(kept), len(lost))

@@ -9,6 +9,9 @@ import threading
 import traceback
 from time import monotonic
 
+from layover.metrics.distribution import Distribution
+from layover.metrics.families import SECONDS
+
 _log = logging.getLogger("layover.watchdog")
 
 
@@ -21,6 +24,7 @@ class Watchdog:
         self._blocked_after = blocked_after
         self._stopped = threading.Event()
         self._answered = monotonic()
+        self.lag = Distribution(SECONDS)  # how long the loop took to answer
         self.blocked: list[str] = []  # what was named, the latest last
         self._thread = threading.Thread(target=self._watch, name="layover-watchdog", daemon=True)
         self._thread.start()
@@ -29,8 +33,9 @@ class Watchdog:
         """Watch no longer."""
         self._stopped.set()
 
-    def _answer(self) -> None:
+    def _answer(self, asked: float) -> None:
         self._answered = monotonic()
+        self.lag.observe(self._answered - asked)
 
     def _watch(self) -> None:
         named: float | None = None
@@ -41,7 +46,7 @@ class Watchdog:
                 named = self._answered
                 self._name_it()  # and ask again: if the process stood still, nothing of what was asked is left
             try:
-                self._loop.call_soon_threadsafe(self._answer)
+                self._loop.call_soon_threadsafe(self._answer, monotonic())
             except RuntimeError:  # the loop is closed
                 return
 
@@ -51,4 +56,4 @@ class Watchdog:
         where = "".join(traceback.format_stack(frame, limit=3)) if frame is not None else ""
         name = task.get_name() if task is not None else "a callback"
         self.blocked = [*self.blocked[-9:], name]
-        _log.warning("loop_blocked by=%s seconds>%.1f\n%s", name, self._blocked_after, where)
+        _log.warning("loop_blocked by=%s seconds=%.1f stack=%s", name, self._blocked_after, where)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from layover.core.light_structs import LightStruct
+
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Callable
@@ -11,16 +13,13 @@ if TYPE_CHECKING:
     from layover.runtime.clock import Clock
 
 
-class Alarm:
+class Alarm(LightStruct):
     """Calls back at a moment; setting the same moment again costs nothing."""
 
-    __slots__ = ("_at", "_clock", "_handle", "_ring")
-
-    def __init__(self, ring: Callable[[], None], clock: Clock) -> None:
-        self._ring = ring
-        self._clock = clock
-        self._at: int | None = None
-        self._handle: asyncio.Handle | None = None
+    _ring: Callable[[], None]
+    _clock: Clock
+    _at: int | None = None
+    _handle: asyncio.Handle | None = None
 
     def set(self, at: int | None) -> None:
         """Ring at a moment (in milliseconds), or not at all."""

@@ -1,60 +1,55 @@
-"""The call slots that one execution has taken for calls that are decided and not made yet."""
+"""The call slots that one execution has reserved for calls that are decided and not made yet."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Protocol
+
+from msgspec import field
+
+from layover.core.engine.free_slots import FreeSlots
+from layover.core.light_structs import LightStruct
 
 if TYPE_CHECKING:
-    from layover.runtime.calls.node_runner import NodeRunner
+    from collections.abc import Mapping
 
 
-class _NoSlots:
-    """No slot for any call: nodes that make one are queued."""
+class SlotPool(Protocol):
+    """The call slots of an instance."""
 
-    def take(self, node_type: str) -> bool:  # noqa: ARG002 - whatever it is
-        return False
+    def free(self) -> FreeSlots:
+        """Return the slots that are free now, for one decision."""
+
+    def take(self, used: Mapping[str, int]) -> None:
+        """Take the slots that a decision has used."""
+
+    def give_back(self, node_type: str, slots: int = 1) -> None:
+        """Give slots back."""
 
 
-NO_PLACES: Final = _NoSlots()
+class ReservedSlots(LightStruct):
+    """Slots between a decision and its calls; a decision that is undone gives all of its slots back."""
 
+    _pool: SlotPool
+    reserved: dict[str, int] = field(default_factory=dict)
 
-class CallSlots:
-    """Gives call slots to decisions; a decision that is undone gives all of its slots back."""
+    def reserve(self, used: Mapping[str, int]) -> None:
+        """Take the slots that a decision has used."""
+        self._pool.take(used)
+        for node_type, slots in used.items():
+            self.reserved[node_type] = self.reserved.get(node_type, 0) + slots
 
-    __slots__ = ("_node_runner", "_reserved", "_taken", "closed")
-
-    def __init__(self, node_runner: NodeRunner, *, closed: bool) -> None:
-        self._node_runner = node_runner
-        self._taken: dict[str, int] = {}
-        self._reserved: dict[str, int] | None = None
-        self.closed = closed
-
-    def take(self, node_type: str) -> bool:
-        """Take a slot for a call; false if none is free."""
-        if self._reserved is not None:
-            self._reserved[node_type] = left = self._reserved.get(node_type, 0) - 1
-            return left >= 0
-        if self.closed or not self._node_runner.take_slot(node_type):
-            return False
-        self._taken[node_type] = self._taken.get(node_type, 0) + 1
-        return True
-
-    def reserve(self) -> None:
-        """Allow only the slots taken so far: a decision on another thread must not take more."""
-        self._reserved = dict(self._taken)
-
-    def open(self) -> None:
-        """Take slots from the instance again."""
-        self._reserved = None
+    def for_another_decision(self) -> FreeSlots:
+        """Return the reserved slots for a decision that is made again where no more can be taken."""
+        return FreeSlots(by_type=dict(self.reserved), others=0)
 
     def hand_over(self, node_type: str) -> None:
         """Pass a slot on to the call that it was taken for."""
-        left = self._taken.pop(node_type, 1) - 1
+        left = self.reserved.pop(node_type, 1) - 1
         if left:
-            self._taken[node_type] = left
+            self.reserved[node_type] = left
 
     def give_back(self) -> None:
         """Give back all slots that no call was made for."""
-        for node_type, taken in self._taken.items():
-            self._node_runner.give_back(node_type, taken)
-        self._taken.clear()
+        for node_type, slots in self.reserved.items():
+            self._pool.give_back(node_type, slots)
+        self.reserved.clear()

@@ -5,22 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-from layover.core.errors import LayoverError
+from layover.runtime.calls.call_out import Superseded
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from layover.core.engine import commands as cmd
-    from layover.runtime.calls.node_runner import CallOut
-
-    FromCall = cmd.Record | cmd.Checkpoint
-
-
-class Superseded(LayoverError):  # noqa: N818 - it says what the call is
-    """A call whose result no longer counts: it timed out, or another instance drives its execution."""
-
-    code = "superseded"
-
-    def __init__(self) -> None:
-        super().__init__("The result of this call no longer counts.")
+    from layover.runtime.calls.call_out import CallOut, FromCall
 
 
 class DurabilityWaiters:
@@ -37,7 +28,7 @@ class DurabilityWaiters:
         self.waiting.append((command, told))
         return told
 
-    def tell(self, written: list[cmd.AnyCommand], calls: dict[str, CallOut]) -> None:
+    def tell(self, written: list[cmd.AnyCommand], calls: Mapping[str, CallOut]) -> None:
         """Wake the calls whose commands were written; those that no longer count get `Superseded`."""
         for one in [one for one in self.waiting if any(one[0] is command for command in written)]:
             self.waiting.remove(one)
@@ -58,4 +49,4 @@ class DurabilityWaiters:
         self.waiting.clear()
 
 
-NO_WRITERS: Final = DurabilityWaiters()  # for those whose calls have said nothing: nobody is ever added to it
+NO_WRITERS: Final = DurabilityWaiters()  # of executions whose calls wrote nothing: no waiter is ever added to it

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
 
 
-def missing_types(state: Execution, can_run: Callable[[str], bool]) -> tuple[str, ...]:
+def missing_types(state: ExecutionState, can_run: Callable[[str], bool]) -> tuple[str, ...]:
     """Return the missing node types, if every runnable node needs one of them."""
     counts, facts = state.counts.rows, state.facts
     if not counts["queued"] or counts["calls"] or facts.closed or facts.gate != "open" or state.queue.rows:
@@ -24,7 +24,7 @@ def missing_types(state: Execution, can_run: Callable[[str], bool]) -> tuple[str
     return () if any(map(can_run, needed)) else needed
 
 
-def queued_types(state: Execution) -> tuple[str, ...]:
+def queued_types(state: ExecutionState) -> tuple[str, ...]:
     """Return the node types of the queued calls."""
     found = {state.planned(name).calls for name, node in state.nodes.rows.items() if node.status == "queued"}
     return tuple(sorted(found))

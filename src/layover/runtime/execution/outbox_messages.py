@@ -9,17 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 import msgspec
+from msgspec.structs import replace
 
 from layover.core.engine import commands as cmd
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.effects import Scan, StartChild, TellChild, TellParent
-from layover.ports.records import Message, Wish
+from layover.ports.records import Message
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from layover.core.engine.effects import Effect
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
+    from layover.ports.limit_records import AdmissionRequest
 
 START: Final = "start"
 SCAN: Final = "scan"
@@ -27,15 +29,15 @@ ADMIT: Final = "admit"
 FREE: Final = "free"
 REPORT: Final = cmd.Report.__name__
 
-# The effects that are messages to other executions, or to whoever has to look for something.
+# The effects that are messages to other executions, or to an instance that has to scan for signals.
 SENT: Final = frozenset({StartChild, TellChild, TellParent, Scan})
 
-# For so long a message, or a signal, is left to whoever wrote it, who delivers it at once unless they die; and an
-# execution that has limits to whoever begins it. After that anybody does it.
+# For so long a message or a signal is left to the instance that wrote it, which delivers it at once unless it dies; and
+# an execution that has limits to the instance that begins it. After that, any instance does it.
 OWN_FOR: Final = 1_000
 
 
-class Start(msgspec.Struct, frozen=True, kw_only=True):
+class ChildStart(msgspec.Struct, frozen=True, kw_only=True):
     """Start a child; with a `point`, the parent waits for it there."""
 
     workflow: str
@@ -45,6 +47,7 @@ class Start(msgspec.Struct, frozen=True, kw_only=True):
     user: str | None = None
     priority: int = 0
     depth: int = 1
+    traceparent: str = ""  # the span of the leg that starts it
 
 
 class Scanning(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,23 +56,24 @@ class Scanning(msgspec.Struct, frozen=True, kw_only=True):
     point: str
     signals: tuple[tuple[str, str], ...]
     since: int
+    taken: tuple[str, ...] = ()
 
 
-def messages_of(state: Execution, effects: Iterable[Effect], now: int, priority: int) -> tuple[Message, ...]:
+def messages_of(state: ExecutionState, effects: Iterable[Effect], now: int, priority: int) -> tuple[Message, ...]:
     """Return the messages that effects send to other executions; children inherit the priority."""
     sender = state.facts.id
     return tuple(
         Message(sender=sender, n=effect.seq, destination=to, kind=kind, body=body, due_at=now + OWN_FOR)
         for effect in effects
         if isinstance(effect, StartChild | TellChild | TellParent | Scan)
-        for to, kind, body in (_written(state, effect, priority),)
+        for to, kind, body in (_address_and_body(state, effect, priority),)
     )
 
 
-def admit_message(wish: Wish, n: int, due_at: int) -> Message:
+def admit_message(request: AdmissionRequest, n: int, due_at: int) -> Message:
     """Return the message by which an execution asks its limits for admission."""
-    id_ = wish.execution_id
-    return Message(sender=id_, n=n, destination=id_, kind=ADMIT, body=msgspec.json.encode(wish), due_at=due_at)
+    id_ = request.execution_id
+    return Message(sender=id_, n=n, destination=id_, kind=ADMIT, body=msgspec.json.encode(request), due_at=due_at)
 
 
 def free_message(execution_id: str, n: int, now: int) -> Message:
@@ -78,13 +82,13 @@ def free_message(execution_id: str, n: int, now: int) -> Message:
     return Message(sender=execution_id, n=n, destination=execution_id, kind=FREE, body=b"", due_at=due_at)
 
 
-def _written(
-    state: Execution, effect: StartChild | TellChild | TellParent | Scan, priority: int
+def _address_and_body(
+    state: ExecutionState, effect: StartChild | TellChild | TellParent | Scan, priority: int
 ) -> tuple[str, str, bytes]:
     """Return the destination, the kind and the body of a message."""
     match effect:
         case StartChild():
-            start = Start(
+            start = ChildStart(
                 workflow=effect.workflow,
                 version=effect.version,
                 input=effect.input,
@@ -92,15 +96,22 @@ def _written(
                 user=state.facts.user,
                 priority=priority,
                 depth=state.facts.depth + 1,
+                traceparent=state.facts.traceparent,
             )
             return effect.child, START, msgspec.json.encode(start)
         case TellChild():
-            return effect.child, *encode_command(_to_child(effect))
+            return effect.child, *encode_command(_from_leg(state, _to_child(effect)))
         case TellParent():
-            return effect.parent, *encode_command(_to_parent(effect))
+            return effect.parent, *encode_command(_from_leg(state, _to_parent(effect)))
         case Scan():
-            scanning = Scanning(point=effect.point, signals=effect.signals, since=effect.since)
+            scanning = Scanning(point=effect.point, signals=effect.signals, since=effect.since, taken=effect.taken)
             return state.facts.id, SCAN, msgspec.json.encode(scanning)
+
+
+def _from_leg(state: ExecutionState, command: cmd.Command) -> cmd.Command:
+    """Return a command as the leg sends it that is under way."""
+    span = state.facts.traceparent
+    return replace(command, traceparent=span) if span else command
 
 
 def _to_child(effect: TellChild) -> cmd.Pause | cmd.Resume | cmd.Cancel:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from layover.core.engine import commands as cmd
+from layover.core.light_structs import LightStruct
 
 if TYPE_CHECKING:
     from layover.core.engine.effects import Effect
@@ -18,7 +19,7 @@ OWN = (
 )
 
 
-class PendingAppend(NamedTuple):
+class PendingAppend(LightStruct):
     """A decision: its commands, the events, and their effects."""
 
     tried: list[cmd.AnyCommand]
@@ -39,4 +40,7 @@ def last_pause(tried: list[cmd.AnyCommand]) -> int:
 
     A call begins once its step is durable, and then so is the pause. The nodes are queued instead, until it is resumed.
     """
-    return max((index for index, one in enumerate(tried) if isinstance(one, cmd.Pause)), default=0)
+    for index in range(len(tried) - 1, 0, -1):
+        if type(tried[index]) is cmd.Pause:
+            return index
+    return 0

@@ -13,10 +13,10 @@ from layover.ports.records import ChangedPoint, ClosedPoint, OpenedPoint
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.core.engine.state import Execution, Point
+    from layover.core.engine.state import ExecutionState, Point
     from layover.ports.records import PointChange
 
-_ENDS: dict[type[ev.Event], str] = {
+_ENDS: dict[type[ev.DomainEvent], str] = {
     ev.PausePointApplied: "applied",
     ev.PausePointExpired: "expired",
     ev.PausePointCancelled: "cancelled",
@@ -24,10 +24,13 @@ _ENDS: dict[type[ev.Event], str] = {
 # What is told to all children that are waited for changes their points without naming them.
 _OF_CHILDREN = frozenset({ev.ExecutionPausing, ev.ExecutionResumed})
 _OF_POINTS = frozenset(kind for kind in get_args(ev.AnyEvent) if "point" in kind.__struct_fields__)
+_CHANGING = _OF_POINTS | _OF_CHILDREN
 
 
-def point_changes(state: Execution, events: Sequence[ev.AnyEvent]) -> tuple[PointChange, ...]:
+def point_changes(state: ExecutionState, events: Sequence[ev.AnyEvent]) -> tuple[PointChange, ...]:
     """Return the changes that bring the rows to the state; a point that opened and closed in one step has no row."""
+    if not any(map(_CHANGING.__contains__, map(type, events))):  # by far the most frequent
+        return ()
     opened: set[str] = set()
     answered: set[str] = set()
     touched: dict[str, str] = {}
@@ -54,10 +57,10 @@ def point_changes(state: Execution, events: Sequence[ev.AnyEvent]) -> tuple[Poin
     return tuple(changes)
 
 
-def _answered_at_once(state: Execution, answered: set[str]) -> dict[str, Point]:
+def _answered_at_once(state: ExecutionState, answered: set[str]) -> dict[str, Point]:
     """Return the points whose answers were applied where they were heard, as they stood in between.
 
-    What a person says is in the row before the execution hears of it; nobody else's answer is.
+    The answer of a person is in the row before the execution applies it; no other answer is.
     """
     gone = {point for point in answered if point not in state.points}
     if not gone:
@@ -66,7 +69,7 @@ def _answered_at_once(state: Execution, answered: set[str]) -> dict[str, Point]:
     return {point: stood[point] for point in sorted(gone) if stood[point].kind not in PEOPLE}
 
 
-def _change(state: Execution, point: str, end: str, *, new: bool) -> PointChange | None:
+def _change(state: ExecutionState, point: str, end: str, *, new: bool) -> PointChange | None:
     found = state.points.get(point)
     if found is None:
         return None if new else ClosedPoint(id=point, how=end)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from layover.core.engine.codec import decode_events, decode_state
 from layover.core.engine.evolve import fold
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.ports.errors import StoreError
 from layover.runtime.execution.state_cache import CachedState
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from layover.core.engine.events import AnyEvent
     from layover.core.plan import Plan
-    from layover.ports.records import ExecutionRow, Loaded
     from layover.ports.store import Store
+    from layover.ports.view_records import ExecutionRow, Loaded
 
 SLICE: Final = 250  # events between two turns of the event loop
 _ENTRIES: Final = 100  # of a log that are read at once
@@ -32,7 +32,7 @@ _AT_ONCE: Final = 20_000  # events of logs that are loaded together
 async def state_from(loaded: Loaded, plan: Plan) -> CachedState:
     """Replay a snapshot and the entries after it into a state."""
     size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
-    state, snapshot_seq = Execution(plan), -1
+    state, snapshot_seq = ExecutionState(plan), -1
     if loaded.snapshot is not None:
         state = await _snapshot(loaded.snapshot, plan)
         snapshot_seq = state.counts["seq"] - 1
@@ -68,7 +68,7 @@ async def slices_of(store: Store, row: ExecutionRow) -> AsyncIterator[Slice]:
     pending: list[tuple[int, int, AnyEvent]] = []
     since = size = 0
     while since <= last_seq:
-        entries = await store.history(execution_id, since, _ENTRIES)
+        entries = await store.queries.read_history(execution_id, since, _ENTRIES)
         if not entries:
             break
         for entry in entries:
@@ -101,7 +101,7 @@ async def _decoded(events: bytes) -> list[AnyEvent]:
     return decode_events(events) if len(events) < _LARGE else await asyncio.to_thread(decode_events, events)
 
 
-async def _snapshot(snapshot: bytes, plan: Plan) -> Execution:
+async def _snapshot(snapshot: bytes, plan: Plan) -> ExecutionState:
     if len(snapshot) < _LARGE:
         return decode_state(snapshot, plan)
     return await asyncio.to_thread(decode_state, snapshot, plan)

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections import deque
 from typing import TYPE_CHECKING
 
+from msgspec import field
+
+from layover.core.light_structs import LightStruct
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
 
 
-class SlotQueue:
+class SlotQueue(LightStruct):
     """The order of queued nodes. It is derived from the state, so it can be stale but never wrong."""
 
-    __slots__ = ("_names", "_state", "since")
-
-    def __init__(self, state: Execution) -> None:
-        self.since = 0  # when the execution began to do nothing but wait for a place; 0 if it does not
-        self._state = state
-        self._names: dict[str, deque[str]] = {}
+    _state: ExecutionState
+    since: int = 0  # when the execution began to do nothing but wait for a place; 0 if it does not
+    _names: dict[str, deque[str]] = field(default_factory=dict)
 
     def add(self, names: Iterable[str]) -> None:
         """Put nodes at the end."""

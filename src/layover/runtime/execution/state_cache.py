@@ -7,17 +7,19 @@ last writer.
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from layover.core.light_structs import LightStruct
 
 if TYPE_CHECKING:
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
     from layover.ports.records import Head
 
 
-class CachedState(NamedTuple):
+class CachedState(LightStruct):
     """A state, and the position in the log that it belongs to."""
 
-    state: Execution
+    state: ExecutionState
     last_seq: int
     last_epoch: int
     snapshot_seq: int

@@ -16,7 +16,7 @@ from layover.runtime.execution.pending_append import OWN
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from layover.ports.records import Command
+    from layover.ports.records import QueuedCommand
 
 _MARK: Final = "command:"  # no type of node has a colon in its name
 
@@ -24,7 +24,7 @@ _MARK: Final = "command:"  # no type of node has a colon in its name
 READABLE: Final = frozenset(f"{_MARK}{kind.__name__}" for kind in get_args(AnyCommand) if kind not in OWN)
 
 
-def mark_of(command: Command) -> str:
+def mark_of(command: QueuedCommand) -> str:
     """Return the missing type by which an execution waits for a release that can read a command."""
     return f"{_MARK}{command.kind}{'?' if knows_command(command.kind) else ''}"
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from layover.core.errors import LayoverError
 from layover.core.input_index import read_document
+from layover.errors import LayoverError
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import Batch
 from layover.ports.records import CLOSED
@@ -26,13 +26,13 @@ from layover.runtime.maintenance.verify import Violation
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Sequence
 
-    from layover.ports.moving import Whole
+    from layover.ports.moving import StoredExecution
     from layover.ports.records import Version
     from layover.ports.store import Store
 
 T = TypeVar("T")
 
-# What is in memory at once, unless one execution alone is larger.
+# The most that is in memory at once, unless one execution alone is larger.
 _EXECUTIONS_AT_ONCE = 200
 _BYTES_AT_ONCE = 4_000_000
 _MOST_DIFFERENCES = 100
@@ -44,20 +44,20 @@ class NotEmpty(LayoverError):  # noqa: N818 - it says what the target is
     code = "not_empty"
 
 
-class NotACopy(LayoverError):  # noqa: N818 - it says what the target is not
+class NotACopy(LayoverError):  # noqa: N818 - it says what the target is
     """A target database that holds something else than a prefix of the source."""
 
     code = "not_a_copy"
 
 
-class CannotBeKept(LayoverError):  # noqa: N818 - it says what of an execution is the matter
-    """An execution that another kind of database cannot hold."""
+class CannotBeKept(LayoverError):  # noqa: N818 - it says what the execution is
+    """An execution that the target database cannot hold."""
 
     code = "cannot_be_kept"
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far a copy has come: `executions` of a `total`, in this part of it."""
+class CopyStep(msgspec.Struct, frozen=True, kw_only=True):
+    """The progress of a copy: `executions` of a `total`, in this part of it."""
 
     part: Literal["looking", "copying", "comparing"]
     executions: int
@@ -65,7 +65,7 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class CopyProgress(msgspec.Struct, frozen=True, kw_only=True):
-    """What an interrupted copy holds: its versions, and the last id of each kind that it has reached."""
+    """The contents of an interrupted copy: its versions, and the last id of each kind."""
 
     versions: frozenset[tuple[str, int]] = frozenset()
     execution: str = ""
@@ -85,19 +85,22 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     signals: int = 0
     rates: int = 0
     keys: int = 0
-    standings: int = 0
+    workflow_statuses: int = 0
+    triggers: int = 0
+    trigger_inputs: int = 0
+    trigger_events: int = 0
     audit: int = 0
 
-    def with_wholes(self, wholes: Sequence[Whole]) -> Tally:
-        """Return the tally with executions more."""
+    def with_executions(self, executions: Sequence[StoredExecution]) -> Tally:
+        """Return the tally with some executions added."""
         return replace(
             self,
-            executions=self.executions + len(wholes),
-            open=self.open + sum(whole.row.head.status not in CLOSED for whole in wholes),
-            events=self.events + sum(entry.count for whole in wholes for entry in whole.entries),
-            points=self.points + sum(len(whole.points) for whole in wholes),
-            commands=self.commands + sum(len(whole.commands) for whole in wholes),
-            messages=self.messages + sum(len(whole.messages) for whole in wholes),
+            executions=self.executions + len(executions),
+            open=self.open + sum(whole.row.head.status not in CLOSED for whole in executions),
+            events=self.events + sum(entry.count for whole in executions for entry in whole.entries),
+            points=self.points + sum(len(whole.points) for whole in executions),
+            commands=self.commands + sum(len(whole.commands) for whole in executions),
+            messages=self.messages + sum(len(whole.messages) for whole in executions),
         )
 
 
@@ -108,11 +111,11 @@ class Compared(msgspec.Struct, frozen=True, kw_only=True):
     differences: tuple[Violation, ...]
 
 
-Tell: TypeAlias = "Callable[[Progress], None]"
+Tell: TypeAlias = "Callable[[CopyStep], None]"
 
 
-def as_moved(whole: Whole) -> Whole:
-    """Return an execution as it is in a copy: nobody drives it, and what was driven is due since its driver wrote."""
+def as_moved(whole: StoredExecution) -> StoredExecution:
+    """Return an execution as it is in a copy: without an owner; a driven one is due since its driver last wrote."""
     head = whole.row.head
     if head.owner is None:
         return whole
@@ -122,21 +125,22 @@ def as_moved(whole: Whole) -> Whole:
     return replace(whole, row=replace(whole.row, head=replace(head, owner=None, wake_at=wake_at)))
 
 
-async def begun(source: Store, target: Store, tell: Tell) -> CopyProgress:
-    """Return how much of the source is in the target; NotACopy if there is anything else in it."""
+async def find_progress(source: Store, target: Store, tell: Tell) -> CopyProgress:
+    """Return how much of the source is in the target; NotACopy if the target holds anything else."""
     known = {(one.workflow, one.number): one async for one in _versions(source)}
     versions = [one async for one in _versions(target)]
     for version in versions:
         if known.get((version.workflow, version.number)) != version:
-            raise NotACopy(f"It holds a version {version.number} of `{version.workflow}` that is not in the source.")
+            label = f"version {version.number} of `{version.workflow}`"
+            raise NotACopy(f"The target holds {label}, which is not in the source.")
     execution, count, total = "", 0, await _count(target)
     async for ids in _batches(target):
-        wanted = {whole.id: as_moved(whole) for whole in await source.wholes(ids)}
-        for whole in await target.wholes(ids):
+        wanted = {whole.id: as_moved(whole) for whole in await source.database_copy.read_executions(ids)}
+        for whole in await target.database_copy.read_executions(ids):
             if not _is_same(wanted.get(whole.id), whole):
-                raise NotACopy(f"It holds an execution {whole.id} that is not, or not like this, in the source.")
+                raise NotACopy(f"The target holds {whole.id}, an execution that the source lacks or has otherwise.")
         execution, count = ids[-1], count + len(ids)
-        tell(Progress(part="looking", executions=count, total=total))
+        tell(CopyStep(part="looking", executions=count, total=total))
     shared: dict[str, str] = {}
     for what, one in SHARED.items():
         if last := await _last_of_first_part(one.each(source), one.each(target), one.name):
@@ -147,50 +151,50 @@ async def begun(source: Store, target: Store, tell: Tell) -> CopyProgress:
 
 async def check_empty(target: Store) -> None:
     """Raise NotEmpty if there is anything in a database."""
-    if await target.sizes("", 1) or await target.versions():
-        raise NotEmpty("The target is not empty.")
+    if await target.database_copy.read_sizes("", 1) or await target.definitions.list_versions():
+        raise NotEmpty("The target is not empty: copy into a new database.")
     for one in SHARED.values():
         if await one.read(target, "", 1):
-            raise NotEmpty("The target is not empty.")
+            raise NotEmpty("The target is not empty: copy into a new database.")
 
 
 async def copy(source: Store, target: Store, after: CopyProgress, tell: Tell) -> int:
-    """Write everything into the target that is not there yet; return how many executions that were."""
+    """Write everything into the target that is not there yet; return the number of executions written."""
     async for version in _versions(source):
         if (version.workflow, version.number) not in after.versions:
-            await target.keep(Batch(versions=(version,)))
+            await target.database_copy.write_batch(Batch(versions=(version,)))
     count, total = 0, await _count(source) - await _count(target)
     async for ids in _batches(source, after.execution):
-        await _keep(target, [as_moved(whole) for whole in await source.wholes(ids)])
+        await _write_batch(target, [as_moved(whole) for whole in await source.database_copy.read_executions(ids)])
         count += len(ids)
-        tell(Progress(part="copying", executions=count, total=total))
+        tell(CopyStep(part="copying", executions=count, total=total))
     for what, one in SHARED.items():
         async for page in one.pages(source, after.shared.get(what, "")):
-            await target.keep(one.batch(tuple(page)))
+            await target.database_copy.write_batch(one.batch(tuple(page)))
     return count
 
 
-async def _keep(target: Store, wholes: Sequence[Whole]) -> None:
+async def _write_batch(target: Store, executions: Sequence[StoredExecution]) -> None:
     try:
-        await target.keep(Batch(wholes=tuple(wholes)))
+        await target.database_copy.write_batch(Batch(executions=tuple(executions)))
     except StoreUnavailable:
         raise
     except StoreError as error:
-        if len(wholes) == 1:
-            raise CannotBeKept(f"The execution {wholes[0].id} cannot be kept there: {error.message}") from error
-        for whole in wholes:  # to find out which one it is
-            await _keep(target, [whole])
+        if len(executions) == 1:
+            raise CannotBeKept(f"The target cannot store the execution {executions[0].id}: {error.message}") from error
+        for whole in executions:  # to find out which one it is
+            await _write_batch(target, [whole])
 
 
 async def compare(source: Store, target: Store, tell: Tell) -> Compared:
-    """Hold everything in the target against the source, after it was copied."""
+    """Compare the target with the source, after it was copied."""
     tally, total, found = Tally(), await _count(source), list[Violation]()
     async for ids in _batches(source):
-        wholes = await source.wholes(ids)
-        theirs = {whole.id: whole for whole in await target.wholes(ids)}
-        found += [_differing(whole.id) for whole in wholes if not _is_same(theirs.get(whole.id), as_moved(whole))]
-        tally = tally.with_wholes(wholes)
-        tell(Progress(part="comparing", executions=tally.executions, total=total))
+        executions = await source.database_copy.read_executions(ids)
+        theirs = {whole.id: whole for whole in await target.database_copy.read_executions(ids)}
+        found += [_differing(whole.id) for whole in executions if not _is_same(theirs.get(whole.id), as_moved(whole))]
+        tally = tally.with_executions(executions)
+        tell(CopyStep(part="comparing", executions=tally.executions, total=total))
         if len(found) >= _MOST_DIFFERENCES:
             break
     else:
@@ -198,7 +202,7 @@ async def compare(source: Store, target: Store, tell: Tell) -> Compared:
             found.append(_differing("", f"The target holds {count:,} executions, the source {tally.executions:,}."))
     versions = [one async for one in _versions(source)]
     if versions != [one async for one in _versions(target)]:
-        found.append(_differing("", "The versions of workflows are not the same."))
+        found.append(_differing("", "The versions of workflows differ."))
     shared = dict.fromkeys(SHARED, 0)
     for what, one in SHARED.items():
         async for ours, theirs_ in _side_by_side(one.each(source), one.each(target)):
@@ -210,24 +214,24 @@ async def compare(source: Store, target: Store, tell: Tell) -> Compared:
 
 
 async def count(source: Store, tell: Tell) -> Tally:
-    """Count what would be copied; all of it is read."""
+    """Count the records to copy; all of them are read."""
     tally, total = Tally(), await _count(source)
     async for ids in _batches(source):
-        tally = tally.with_wholes(await source.wholes(ids))
-        tell(Progress(part="looking", executions=tally.executions, total=total))
+        tally = tally.with_executions(await source.database_copy.read_executions(ids))
+        tell(CopyStep(part="looking", executions=tally.executions, total=total))
     versions = [one async for one in _versions(source)]
     shared = {what: sum([len(page) async for page in one.pages(source)]) for what, one in SHARED.items()}
     return replace(tally, versions=len(versions), **shared)
 
 
-def _differing(execution_id: str, message: str = "It is not the same on both sides.") -> Violation:
+def _differing(execution_id: str, message: str = "The execution differs between source and target.") -> Violation:
     return Violation(code="copy_differs", message=message, execution_id=execution_id)
 
 
-def _is_same(one: Whole | None, other: Whole) -> bool:
-    """Return whether two executions are the same to the last byte, but for how their input is written.
+def _is_same(one: StoredExecution | None, other: StoredExecution) -> bool:
+    """Return whether two executions are equal byte by byte, except for the indexed input.
 
-    It is in the log as it was given; beside it PostgreSQL keeps what can be looked for, in an order of its own.
+    The log has the input as it was given; in its index, PostgreSQL orders the members in its own way.
     """
     if one is None or replace(one, input=None) != replace(other, input=None):
         return False
@@ -240,8 +244,8 @@ def _is_same(one: Whole | None, other: Whole) -> bool:
 
 
 async def _batches(store: Store, after: str = "") -> AsyncIterator[list[str]]:
-    """Yield the ids of all executions after one, as many at once as may be in memory."""
-    while page := await store.sizes(after, _EXECUTIONS_AT_ONCE):
+    """Yield the ids of all executions after an id, in groups that fit into memory."""
+    while page := await store.database_copy.read_sizes(after, _EXECUTIONS_AT_ONCE):
         ids: list[str] = []
         room = _BYTES_AT_ONCE
         for one in page:
@@ -255,28 +259,28 @@ async def _batches(store: Store, after: str = "") -> AsyncIterator[list[str]]:
 
 
 async def _versions(store: Store) -> AsyncIterator[Version]:
-    for newest in await store.versions():
-        for version in await store.versions(newest.workflow):
+    for newest in await store.definitions.list_versions():
+        for version in await store.definitions.list_versions(newest.workflow):
             yield version
 
 
 async def _side_by_side(ours: AsyncIterator[T], theirs: AsyncIterator[T]) -> AsyncIterator[tuple[T | None, T | None]]:
-    """Yield what both have at the same place; None for one that has ended."""
+    """Yield pairs of items at the same position; None for a side that has ended."""
     while (pair := (await anext(ours, None), await anext(theirs, None))) != (None, None):
         yield pair
 
 
 async def _last_of_first_part(ours: AsyncIterator[T], theirs: AsyncIterator[T], name: Callable[[T], str]) -> str:
-    """Return the name of the last of theirs, if they are the first of ours."""
+    """Return the name of their last item, if their items are the first of ours; else raise NotACopy."""
     last = ""
     async for one, other in _side_by_side(ours, theirs):
         if other is None:
             break
         if one != other:
-            raise NotACopy(f"It holds `{name(other)}`, which is not, or not like this, in the source.")
+            raise NotACopy(f"The target holds `{name(other)}`, which is missing or different in the source.")
         last = name(other)
     return last
 
 
 async def _count(store: Store) -> int:
-    return sum((await store.counts()).values())
+    return sum((await store.queries.count_by_status()).values())

@@ -13,13 +13,15 @@ from layover.ports.moving import Batch
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from layover.ports.access import Standing
-    from layover.ports.records import AuditEntry
+    from layover.ports.access import WorkflowStatus
+    from layover.ports.moving import CopiedEvent
+    from layover.ports.records import AuditRow
     from layover.ports.store import Store
+    from layover.ports.trigger_records import InputRow, TriggerRow
 
 
 class Shared(NamedTuple):
-    """One kind of it: how it is read after a name, what each is named, how much at once, and what is said of it."""
+    """One kind: how to read a page after a name, their names, the page size, and the message of a difference."""
 
     read: Callable[[Store, str, int], Awaitable[list[Any]]]
     name: Callable[[Any], str]
@@ -28,62 +30,98 @@ class Shared(NamedTuple):
     what: str
 
     async def pages(self, store: Store, after: str = "") -> AsyncIterator[list[Any]]:
-        """Yield all of it that comes after a name."""
+        """Yield the pages of records after a name."""
         while page := await self.read(store, after, self.most):
             yield page
             after = self.name(page[-1])
 
     async def each(self, store: Store) -> AsyncIterator[Any]:
-        """Yield all of it."""
+        """Yield all records."""
         async for page in self.pages(store):
             for one in page:
                 yield one
 
 
-async def _standings(store: Store, after: str, most: int) -> list[Standing]:
-    return [standing for standing in await store.standings() if standing.workflow > after][:most]
+async def _workflow_statuses(store: Store, after: str, most: int) -> list[WorkflowStatus]:
+    return [status for status in await store.workflow_status.list_statuses() if status.workflow > after][:most]
 
 
-async def _audit(store: Store, after: str, most: int) -> list[AuditEntry]:
+async def _audit(store: Store, after: str, most: int) -> list[AuditRow]:
     at, _, id_ = after.partition(" ")
-    return await store.audit(AuditFilter(after=(int(at), id_) if after else None, limit=most))
+    return await store.audit.list_entries(AuditFilter(after=(int(at), id_) if after else None, limit=most))
 
 
-# By the names that they have in a tally; what is large, such as the data of signals, is few at once.
+async def _triggers(store: Store, after: str, most: int) -> list[TriggerRow]:
+    workflow, _, name = after.partition("/")
+    return await store.triggers.list_triggers(None, (workflow, name), most)
+
+
+async def _trigger_inputs(store: Store, after: str, most: int) -> list[InputRow]:
+    trigger_id, _, input_id = after.partition(" ")
+    return await store.database_copy.read_trigger_inputs((trigger_id, input_id) if after else None, most)
+
+
+async def _trigger_events(store: Store, after: str, most: int) -> list[CopiedEvent]:
+    trigger_id, _, seq = after.partition(" ")
+    return await store.database_copy.read_trigger_events((trigger_id, int(seq)) if after else None, most)
+
+
+# By their names in a tally; large records, such as signals with data, have small pages.
 SHARED = {
     "signals": Shared(
-        lambda store, after, most: store.kept_signals(after, most),
+        lambda store, after, most: store.database_copy.read_signals(after, most),
         lambda kept: str(kept.signal.id),
         lambda page: Batch(signals=page),
         50,
-        "The signals are not the same.",
+        "The signals differ.",
     ),
     "rates": Shared(
-        lambda store, after, most: store.used_rates(after, most),
+        lambda store, after, most: store.database_copy.read_rates(after, most),
         lambda rate: str(rate.name),
         lambda page: Batch(rates=page),
         1_000,
-        "What is used of rates is not the same.",
+        "The used rates differ.",
     ),
     "keys": Shared(
-        lambda store, after, most: store.keys(after, most),
+        lambda store, after, most: store.api_keys.list_keys(after, most),
         lambda key: str(key.id),
         lambda page: Batch(keys=page),
         500,
-        "The keys are not the same.",
+        "The API keys differ.",
     ),
-    "standings": Shared(
-        _standings,
-        lambda standing: str(standing.workflow),
-        lambda page: Batch(standings=page),
+    "workflow_statuses": Shared(
+        _workflow_statuses,
+        lambda status: str(status.workflow),
+        lambda page: Batch(workflow_statuses=page),
         500,
-        "How workflows stand is not the same.",
+        "The statuses of workflows differ.",
+    ),
+    "triggers": Shared(
+        _triggers,
+        lambda row: f"{row.workflow}/{row.name}",
+        lambda page: Batch(triggers=page),
+        100,
+        "The triggers differ.",
+    ),
+    "trigger_inputs": Shared(
+        _trigger_inputs,
+        lambda one: f"{one.trigger_id} {one.input_id}",
+        lambda page: Batch(trigger_inputs=page),
+        500,
+        "The inputs of triggers differ.",
+    ),
+    "trigger_events": Shared(
+        _trigger_events,
+        lambda one: f"{one.trigger_id} {one.event.seq}",
+        lambda page: Batch(trigger_events=page),
+        50,
+        "The logs of triggers differ.",
     ),
     "audit": Shared(
         _audit,
         lambda entry: f"{entry.at} {entry.id}",
         lambda page: Batch(audit=page),
         500,
-        "The audit entries are not the same.",
+        "The audit entries differ.",
     ),
 }

@@ -13,22 +13,23 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from layover.core.engine.codec import UnknownSnapshot, decode_state
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import ExecutionFilter, PointFilter
 from layover.ports.store import Inspectable
+from layover.ports.view_records import ExecutionFilter, PointFilter
 from layover.runtime.maintenance.verify_between import check_between
-from layover.runtime.maintenance.verify_log import Broken, Log
+from layover.runtime.maintenance.verify_log import BrokenLaw, Log
 from layover.runtime.maintenance.verify_rows import check_commands, check_head, check_points, check_rest
 from layover.runtime.plans import Plans
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
     from layover.core.plan import Plan
-    from layover.ports.records import Command, Entry, ExecutionRow, Head, Loaded, PointRow
+    from layover.ports.records import Entry, Head, PointRow, QueuedCommand
     from layover.ports.store import Store
+    from layover.ports.view_records import ExecutionRow, Loaded
 
 _EXECUTIONS_AT_ONCE = 100
 _ENTRIES_AT_ONCE = 200
@@ -44,8 +45,8 @@ class Violation(msgspec.Struct, frozen=True, kw_only=True):
     execution_id: str = ""
 
 
-class Progress(msgspec.Struct, frozen=True, kw_only=True):
-    """How far the checker has come; `moving` executions changed too fast to check their points and commands."""
+class VerifyProgress(msgspec.Struct, frozen=True, kw_only=True):
+    """The progress of the checker; `moving` executions changed too fast to check their points and commands."""
 
     executions: int = 0
     events: int = 0
@@ -54,32 +55,32 @@ class Progress(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Beside(NamedTuple):
-    """What is read beside a log, all at the moment at which the head was as it is in the row."""
+    """The rows beside a log, all read while the head was as it is in the row."""
 
     row: ExecutionRow
     points: list[PointRow]
-    commands: list[Command]
+    commands: list[QueuedCommand]
 
 
 async def verify(
-    store: Store, progress: Callable[[Progress], None] | None = None, plans: Plans | None = None
+    store: Store, progress: Callable[[VerifyProgress], None] | None = None, plans: Plans | None = None
 ) -> AsyncIterator[Violation]:
-    """Find everything in a database that is not as it must be; `progress` is told after every execution."""
+    """Find all violations in a database; `progress` is called after every execution."""
     if isinstance(store, Inspectable):
-        faults = await store.faults()
+        faults = await store.inspection.list_faults()
         for fault in faults:
             yield Violation(code=fault.code, message=fault.message, execution_id=fault.execution_id)
         if any(fault.code == "damaged" for fault in faults):
-            return  # whatever is read from it says nothing
+            return  # nothing that is read from it can be trusted
     plans = plans if plans is not None else Plans(store)
-    done = Progress(total=sum((await store.counts()).values()))
+    done = VerifyProgress(total=sum((await store.queries.count_by_status()).values()))
     after: tuple[int, str] | None = None
-    while rows := await store.page(ExecutionFilter(after=after, limit=_EXECUTIONS_AT_ONCE)):
+    while rows := await store.queries.list_executions(ExecutionFilter(after=after, limit=_EXECUTIONS_AT_ONCE)):
         for row in rows:
             checking = _Checking(store, plans)
             for broken in await checking.check(row):
                 yield Violation(code=broken.code, message=broken.message, execution_id=row.head.execution_id)
-            done = Progress(
+            done = VerifyProgress(
                 executions=done.executions + 1,
                 events=done.events + checking.events,
                 moving=done.moving + checking.moving,
@@ -91,12 +92,12 @@ async def verify(
 
 
 async def violations(store: Store, plans: Plans | None = None) -> list[Violation]:
-    """Return everything that is not as it must be."""
+    """Return all violations."""
     return [violation async for violation in verify(store, plans=plans)]
 
 
 class _Checking:
-    """One execution."""
+    """The check of one execution."""
 
     def __init__(self, store: Store, plans: Plans) -> None:
         self._store = store
@@ -104,35 +105,35 @@ class _Checking:
         self.events = 0
         self.moving = False
 
-    async def check(self, row: ExecutionRow) -> list[Broken]:
+    async def check(self, row: ExecutionRow) -> list[BrokenLaw]:
         try:
             found = await self._check(row)
         except StoreUnavailable:
             raise
         except (LayoverError, msgspec.MsgspecError) as error:
-            found = [Broken("unreadable", f"It cannot be read: {error}")]
-        if found and await self._store.get(row.head.execution_id) is None:
-            return []  # it was purged since it was listed
+            found = [BrokenLaw("unreadable", f"It cannot be read: {error}")]
+        if found and await self._store.queries.find_execution(row.head.execution_id) is None:
+            return []  # it was purged after it was listed
         return found
 
-    async def _check(self, row: ExecutionRow) -> list[Broken]:
+    async def _check(self, row: ExecutionRow) -> list[BrokenLaw]:
         plan = await self._plans.of(row.info.hash)
         beside = await self._read_beside(row)
         row = beside.row if beside is not None else row
-        (loaded,) = await self._store.load([row.head.execution_id])
+        (loaded,) = await self._store.queries.load([row.head.execution_id])
         if loaded is None:
-            return [Broken("unreadable", "Its rows are gone.")]
+            return [BrokenLaw("unreadable", "Its rows are gone.")]
         snapshot = _snapshot(loaded, plan)
-        if isinstance(snapshot, Broken):
+        if isinstance(snapshot, BrokenLaw):
             return [snapshot]
         log = Log(row, plan, snapshot)
         broken = await self._read_log(log, loaded, row.head)
         self.events = log.length
         if broken is not None:
             return [broken]
-        return await self._hold_against(log, row, beside)
+        return await self._compare(log, row, beside)
 
-    async def _hold_against(self, log: Log, row: ExecutionRow, beside: _Beside | None) -> list[Broken]:
+    async def _compare(self, log: Log, row: ExecutionRow, beside: _Beside | None) -> list[BrokenLaw]:
         now = await self._store.now()
         found = [*check_head(row, log), *check_rest(row.head, log.state, now)]
         if beside is None:
@@ -148,19 +149,19 @@ class _Checking:
         return list(dict.fromkeys(found))
 
     async def _has_moved(self, head: Head) -> bool:
-        """Return whether something has become of an execution since its head was read."""
-        row = await self._store.get(head.execution_id)
-        return row is None or _place(row.head) != _place(head)
+        """Return whether an execution has changed since its head was read."""
+        row = await self._store.queries.find_execution(head.execution_id)
+        return row is None or _position_of(row.head) != _position_of(head)
 
     async def _read_beside(self, row: ExecutionRow) -> _Beside | None:
-        """Read points and commands together with the head that they belong to; None if it will not stand still."""
+        """Read points and commands together with their head; None if it keeps changing."""
         for _ in range(_TRIES):
             id_ = row.head.execution_id
-            points, commands = await self._read_points(id_), await self._store.commands(id_, 0)
-            now = await self._store.get(id_)
+            points, commands = await self._read_points(id_), await self._store.commands.list_after(id_, 0)
+            now = await self._store.queries.find_execution(id_)
             if now is None:
                 return None
-            if _place(now.head) == _place(row.head):
+            if _position_of(now.head) == _position_of(row.head):
                 return _Beside(now, points, commands)
             row = now
         return None
@@ -169,28 +170,28 @@ class _Checking:
         found: list[PointRow] = []
         after: tuple[int, str] | None = None
         wanted = PointFilter(execution_id=execution_id, limit=_POINTS_AT_ONCE)
-        while page := await self._store.points(msgspec.structs.replace(wanted, after=after)):
+        while page := await self._store.queries.list_points(msgspec.structs.replace(wanted, after=after)):
             found += page
             after = (page[-1].point.opened_at, page[-1].point.id)
         return found
 
-    async def _read_log(self, log: Log, loaded: Loaded, head: Head) -> Broken | None:
-        """Read a log to the place at which its head was; the state is then the one that the head was written with."""
+    async def _read_log(self, log: Log, loaded: Loaded, head: Head) -> BrokenLaw | None:
+        """Read a log up to the position of its head; the state is then the one that the head was written with."""
         async for entry in self._entries(log, loaded):
             if entry.seq > head.last_seq:
-                return await self._beyond(log, head)
+                return await self._check_continuation(log, head)
             if (broken := log.read(entry)) is not None:
                 return broken
         if log.length != head.last_seq + 1:
-            return Broken("log_end", f"Its log has {log.length} events; its head says {head.last_seq + 1}.")
+            return BrokenLaw("log_end", f"Its log has {log.length} events; its head says {head.last_seq + 1}.")
         return log.end()
 
-    async def _beyond(self, log: Log, head: Head) -> Broken | None:
-        """Say whether a log may go on: its head must have moved as well."""
-        now = await self._store.get(head.execution_id)
+    async def _check_continuation(self, log: Log, head: Head) -> BrokenLaw | None:
+        """Check whether a log may go on: its head must have moved as well."""
+        now = await self._store.queries.find_execution(head.execution_id)
         if now is not None and now.head.last_seq > head.last_seq:
-            return None if log.length == head.last_seq + 1 else Broken("log_end", "An append went across its head.")
-        return Broken("log_end", f"Its log goes on behind event {head.last_seq}, which its head says is the last.")
+            return None if log.length == head.last_seq + 1 else BrokenLaw("log_end", "Its head was inside an append.")
+        return BrokenLaw("log_end", f"Its log has events after {head.last_seq}, which is the last one by its head.")
 
     async def _entries(self, log: Log, loaded: Loaded) -> AsyncIterator[Entry]:
         if loaded.snapshot is None:  # then all of it is here
@@ -198,13 +199,13 @@ class _Checking:
                 yield entry
             return
         id_ = loaded.head.execution_id
-        while page := await self._store.history(id_, log.length, _ENTRIES_AT_ONCE):
+        while page := await self._store.queries.read_history(id_, log.length, _ENTRIES_AT_ONCE):
             for entry in page:
                 yield entry
 
 
-def _snapshot(loaded: Loaded, plan: Plan) -> Execution | Broken | None:
-    """Return the state that a snapshot holds; one of another release is passed over, as the engine does."""
+def _snapshot(loaded: Loaded, plan: Plan) -> ExecutionState | BrokenLaw | None:
+    """Return the state of a snapshot; one of another release is skipped, as the engine does."""
     if loaded.snapshot is None:
         return None
     try:
@@ -212,14 +213,14 @@ def _snapshot(loaded: Loaded, plan: Plan) -> Execution | Broken | None:
     except UnknownSnapshot:
         return None
     except LayoverError as error:
-        return Broken("snapshot_unreadable", error.message)
+        return BrokenLaw("snapshot_unreadable", error.message)
     begins = loaded.entries[0].seq if loaded.entries else loaded.head.last_seq + 1
     if begins != state.counts["seq"]:
-        told = f"Its snapshot stands for {state.counts['seq']} events, and the log is read on from event {begins}."
-        return Broken("snapshot_misplaced", told)
+        message = f"Its snapshot covers {state.counts['seq']} events, and the log is read on from event {begins}."
+        return BrokenLaw("snapshot_misplaced", message)
     return state
 
 
-def _place(head: Head) -> tuple[object, ...]:
-    """Return what changes whenever points or commands do."""
+def _position_of(head: Head) -> tuple[object, ...]:
+    """Return the fields that change whenever points or commands do."""
     return (head.last_seq, head.last_epoch, head.commands_seq, head.commands_done, head.status)

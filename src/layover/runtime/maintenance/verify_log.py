@@ -1,8 +1,8 @@
 """The laws of a log: each event is checked against the state that the events before it add up to.
 
-A law is asked before its event is applied, since nothing may be applied that cannot have happened. The first law that
-does not hold ends the reading: what comes after a fault says nothing. What is kept meanwhile is the state, and the
-ends of the pause points that others could see.
+A law is checked before its event is applied, since nothing may be applied that cannot have happened. The first
+violation ends the reading: events after a fault prove nothing. Kept meanwhile are the state, and the ends of the pause
+points that readers could see.
 """
 
 from __future__ import annotations
@@ -13,14 +13,15 @@ from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events, encode_state
 from layover.core.engine.evolve import evolve
 from layover.core.engine.node_transitions import scope_path
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.core.engine.transitions import NODE
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 if TYPE_CHECKING:
     from layover.core.engine.state import NodeState, Point
     from layover.core.plan import Plan
-    from layover.ports.records import Entry, ExecutionRow
+    from layover.ports.records import Entry
+    from layover.ports.view_records import ExecutionRow
 
 LEG_CAUSES: Final = frozenset({"created", "woken", "commands", "recovered", "retry", "rewind"})
 
@@ -30,10 +31,10 @@ _ENDS = (ev.ExecutionCompleted, ev.ExecutionFailed, ev.ExecutionCancelled)
 _OF_POINTS = (
     *(ev.PausePointDecided, ev.PausePointReceived, ev.PausePointReminded, ev.PausePointEscalated),
     *(ev.PausePointDelegated, ev.PausePointHeld, ev.PausePointReleased, ev.PausePointBeat, ev.PausePointAnswered),
-    *(ev.PausePointApplied, ev.PausePointExpired, ev.PausePointCancelled),
+    *(ev.PausePointApplied, ev.PausePointExpired, ev.PausePointCancelled, ev.PausePointSignalled),
 )
 _POINT_ENDS = (ev.PausePointApplied, ev.PausePointExpired, ev.PausePointCancelled)
-_HOW: dict[type[ev.Event], str] = {
+_HOW: dict[type[ev.DomainEvent], str] = {
     ev.PausePointApplied: "applied",
     ev.PausePointExpired: "expired",
     ev.PausePointCancelled: "cancelled",
@@ -42,25 +43,25 @@ _OVER = frozenset({"completed", "failed", "skipped"})
 _AT_WORK = frozenset({"ready", "scheduled", "queued", "running", "entered", "waiting", "backoff", "incident"})
 
 
-class Broken(NamedTuple):
-    """A broken law, and a sentence about it."""
+class BrokenLaw(NamedTuple):
+    """A violation: the code of the law, and a sentence."""
 
     code: str
     message: str
 
 
 class Ended(NamedTuple):
-    """How and when a pause point ended that others could see."""
+    """How and when a visible pause point ended."""
 
     how: str
     at: int
 
 
 class Log:
-    """The log of one execution as far as it was read, and the state that it adds up to."""
+    """The log of one execution as far as it was read, and its state."""
 
-    def __init__(self, row: ExecutionRow, plan: Plan, snapshot: Execution | None = None) -> None:
-        self.state = Execution(plan)
+    def __init__(self, row: ExecutionRow, plan: Plan, snapshot: ExecutionState | None = None) -> None:
+        self.state = ExecutionState(plan)
         self.ended: dict[str, Ended] = {}
         self.finished_at: int | None = None
         self._row = row
@@ -71,21 +72,23 @@ class Log:
 
     @property
     def length(self) -> int:
-        """How many events were read."""
+        """The number of events that were read."""
         return self.state.counts["seq"]
 
-    def read(self, entry: Entry) -> Broken | None:
-        """Take one entry; return what is wrong with it."""
+    def read(self, entry: Entry) -> BrokenLaw | None:
+        """Take one entry; return its violation, if there is one."""
         if entry.seq != self.length:
-            return Broken("log_gap", f"Its log has no event {self.length}: the next entry begins with {entry.seq}.")
+            return BrokenLaw("log_gap", f"Its log has no event {self.length}: the next entry begins with {entry.seq}.")
         if entry.at < self._at:
-            return Broken("time_went_back", f"Event {entry.seq} is {self._at - entry.at} ms before the last one.")
+            return BrokenLaw("time_went_back", f"Event {entry.seq} is {self._at - entry.at} ms before the last one.")
         try:
             events = decode_events(entry.events)
         except LayoverError as error:
-            return Broken("log_unreadable", f"The entry at event {entry.seq} is unreadable: {error.message}")
+            return BrokenLaw("log_unreadable", f"The entry at event {entry.seq} is unreadable: {error.message}")
         if len(events) != entry.count:
-            return Broken("log_count", f"The entry at event {entry.seq} counts {entry.count} and holds {len(events)}.")
+            return BrokenLaw(
+                "log_count", f"The entry at event {entry.seq} counts {entry.count} and holds {len(events)}."
+            )
         self._at = entry.at
         fresh: set[str] = set()
         for event in events:
@@ -94,78 +97,80 @@ class Log:
         self.state.undo_log.keep()
         return self._meet_snapshot(events, entry.at)
 
-    def end(self) -> Broken | None:
-        """Return what is wrong now that the whole log was read."""
+    def end(self) -> BrokenLaw | None:
+        """Return the violation that shows after the whole log was read, if there is one."""
         if self._snapshot is None:
             return None
         if not self._met:
             at = self._snapshot.counts["seq"]
-            return Broken("snapshot_misplaced", f"Its snapshot stands for {at} events, where no entry of its log ends.")
+            return BrokenLaw("snapshot_misplaced", f"Its snapshot covers {at} events, where no entry of its log ends.")
         if encode_state(self._snapshot) != encode_state(self.state):
-            return Broken("snapshot_differs", "Its snapshot and the events after it do not give what all events give.")
+            return BrokenLaw("snapshot_differs", "Its snapshot with the later events differs from all events.")
         return None
 
     # One event
 
-    def _take(self, event: ev.AnyEvent, at: int, fresh: set[str]) -> Broken | None:
+    def _take(self, event: ev.AnyEvent, at: int, fresh: set[str]) -> BrokenLaw | None:
         state, seq = self.state, self.length
         broken = self._law(event)
         if broken is not None:
-            return Broken(broken.code, f"Event {seq} ({type(event).__name__}): {broken.message}")
+            return BrokenLaw(broken.code, f"Event {seq} ({type(event).__name__}): {broken.message}")
         name = _node_of(state, event)
         before = state.node(name).status
         self._keep_point(event, at, fresh)
         try:
             evolve(state, event, at)
-        except Exception as error:  # noqa: BLE001 - what cannot be folded is a finding, whatever it raises
-            return Broken("log_impossible", f"Event {seq} ({type(event).__name__}) cannot have happened: {error!r}.")
+        except Exception as error:  # noqa: BLE001 - an event that cannot be applied is a finding
+            return BrokenLaw("log_impossible", f"Event {seq} ({type(event).__name__}) cannot have happened: {error!r}.")
         after = state.node(name).status
         if name and before != after and (before, after, type(event)) not in NODE:
-            told = f"`{name}` went from {before} to {after}, which no node does."
-            return Broken("illegal_transition", f"Event {seq} ({type(event).__name__}): {told}")
+            change = f"`{name}` went from {before} to {after}, which is not a legal transition."
+            return BrokenLaw("illegal_transition", f"Event {seq} ({type(event).__name__}): {change}")
         if isinstance(event, _ENDS):
             self.finished_at = at
         elif isinstance(event, ev.ExecutionReopened):
             self.finished_at = None
         return None
 
-    def _law(self, event: ev.AnyEvent) -> Broken | None:
+    def _law(self, event: ev.AnyEvent) -> BrokenLaw | None:
         facts = self.state.facts
         if not self.length or isinstance(event, ev.ExecutionCreated):
             return self._law_of_beginning(event)
         if facts.closed and not isinstance(event, ev.ExecutionReopened):
-            return Broken("after_end", f"it is {facts.closed} and was not reopened.")
+            return BrokenLaw("after_end", f"it is {facts.closed} and was not reopened.")
         if facts.gate != "open" and isinstance(event, (*_STARTING, *_COMING_DUE)):
-            # By a call that was out, or about one that was lost.
+            # By a call that was out, or by the probe of a lost one.
             asked_within = isinstance(event, ev.PausePointOpened) and bool(event.key or event.doubt)
             if not asked_within:
-                return Broken("behind_gate", f"it is {facts.gate}, and nothing may start or come due.")
+                return BrokenLaw("behind_gate", f"it is {facts.gate}, and nothing may start or come due.")
         match event:
             case ev.NodeScheduled() | ev.NodeStarted():
                 return _law_of_node(self.state, event)
             case ev.NodeCheckpointed() | ev.NodeRecorded():
                 out = self.state.node(event.node).status in ("running", "waiting")
-                return None if out else Broken("call_not_out", f"nobody has called `{event.node}`.")
+                return None if out else BrokenLaw("call_not_out", f"`{event.node}` has no call out.")
             case ev.ScopeOpened() | ev.ScopeClosed() | ev.ScopeReopened():
                 return _law_of_scope(self.state, event)
             case ev.PausePointOpened():
-                return Broken("point_twice", "there was such a point before.") if event.point in self._points else None
+                return (
+                    BrokenLaw("point_twice", "this point was opened before.") if event.point in self._points else None
+                )
             case _:
                 pass
         if isinstance(event, _OF_POINTS):
             return _law_of_point(self.state.points.get(event.point), event)
         return _law_of_execution(self.state, event)
 
-    def _law_of_beginning(self, event: ev.AnyEvent) -> Broken | None:
+    def _law_of_beginning(self, event: ev.AnyEvent) -> BrokenLaw | None:
         if not isinstance(event, ev.ExecutionCreated):
-            return Broken("log_beginning", "a log begins with the creation of its execution.")
+            return BrokenLaw("log_beginning", "a log begins with the creation of its execution.")
         if self.length:
-            return Broken("log_beginning", "an execution is created once.")
+            return BrokenLaw("log_beginning", "an execution is created once.")
         head, info = self._row.head, self._row.info
         said = (event.id, event.workflow, event.hash, event.user)
         rows = (head.execution_id, head.workflow, info.hash, info.user)
         if said != rows or info.workflow != head.workflow:
-            return Broken("identity", "its rows name another id, workflow, version or user.")
+            return BrokenLaw("identity", "its rows name another id, workflow, version or user.")
         return None
 
     # Beside the state
@@ -174,10 +179,10 @@ class Log:
         if isinstance(event, ev.PausePointOpened):
             self._points.add(event.point)
             fresh.add(event.point)
-        elif isinstance(event, _POINT_ENDS) and event.point not in fresh:  # nobody saw one that came and went at once
+        elif isinstance(event, _POINT_ENDS) and event.point not in fresh:  # else it was never visible
             self.ended[event.point] = Ended(_HOW[type(event)], at)
 
-    def _meet_snapshot(self, events: list[ev.AnyEvent], at: int) -> Broken | None:
+    def _meet_snapshot(self, events: list[ev.AnyEvent], at: int) -> BrokenLaw | None:
         snapshot = self._snapshot
         if snapshot is None:
             return None
@@ -188,88 +193,88 @@ class Log:
         elif self.length == snapshot.counts["seq"]:
             self._met = True
             if encode_state(snapshot) != encode_state(self.state):
-                return Broken("snapshot_differs", f"Its snapshot is not what its first {self.length} events add up to.")
+                return BrokenLaw("snapshot_differs", f"Its snapshot differs from its first {self.length} events.")
         return None
 
 
-def _law_of_execution(state: Execution, event: ev.AnyEvent) -> Broken | None:
+def _law_of_execution(state: ExecutionState, event: ev.AnyEvent) -> BrokenLaw | None:
     facts = state.facts
     match event:
         case ev.ExecutionStarted() if facts.started_at:
-            return Broken("log_beginning", "an execution starts once.")
+            return BrokenLaw("log_beginning", "an execution starts once.")
         case ev.LegStarted() if event.cause not in LEG_CAUSES:
-            return Broken("leg_cause", f"nobody knows the cause `{event.cause}`.")
+            return BrokenLaw("leg_cause", f"the cause `{event.cause}` is unknown.")
         case ev.ExecutionPausing() if facts.gate != "open":
-            return Broken("gate_order", f"it is {facts.gate} already.")
+            return BrokenLaw("gate_order", f"it is {facts.gate} already.")
         case ev.ExecutionPaused() if facts.gate != "pausing":
-            return Broken("gate_order", "nobody asked it to pause.")
+            return BrokenLaw("gate_order", "it was not told to pause.")
         case ev.ExecutionPauseNoted() if facts.gate == "open":
-            return Broken("gate_order", "it was told to pause, and did not.")
-        case ev.ExecutionResumed() if facts.gate == "open":
-            return Broken("gate_order", "it was not paused.")
+            return BrokenLaw("gate_order", "it was told to pause, and did not.")
+        case ev.ExecutionResumed() | ev.ExecutionResumeScheduled() if facts.gate == "open":
+            return BrokenLaw("gate_order", "it was not paused.")
         case ev.ExecutionReopened() if not facts.closed:
-            return Broken("reopened_open", "it was not closed.")
+            return BrokenLaw("reopened_open", "it was not closed.")
         case ev.ExecutionCompleted() | ev.ExecutionFailed() | ev.ExecutionCancelled() if state.points.rows:
-            return Broken("points_left_open", f"the points {sorted(state.points.rows)} are still open.")
+            return BrokenLaw("points_left_open", f"the points {sorted(state.points.rows)} are still open.")
         case _:
             return None
 
 
-def _law_of_node(state: Execution, event: ev.NodeScheduled | ev.NodeStarted) -> Broken | None:
+def _law_of_node(state: ExecutionState, event: ev.NodeScheduled | ev.NodeStarted) -> BrokenLaw | None:
     node = state.node(event.node)
     if node.status in _OVER:
-        return Broken("ran_again", f"`{event.node}` is {node.status}, and was neither rewound nor reopened.")
+        return BrokenLaw("ran_again", f"`{event.node}` is {node.status}, and was neither rewound nor reopened.")
     if isinstance(event, ev.NodeStarted):
         if node.status not in ("scheduled", "queued"):
-            return Broken("started_unscheduled", f"`{event.node}` is {node.status}, not scheduled.")
+            return BrokenLaw("started_unscheduled", f"`{event.node}` is {node.status}, not scheduled.")
         if event.attempt != node.attempt:
-            return Broken("attempt_order", f"attempt {node.attempt} was scheduled, not {event.attempt}.")
+            return BrokenLaw("attempt_order", f"attempt {node.attempt} was scheduled, not {event.attempt}.")
     elif event.attempt <= node.attempt and event.node_type not in ("loop", "parallel"):
-        return Broken("attempt_order", f"attempt {event.attempt} comes after attempt {node.attempt}.")
+        return BrokenLaw("attempt_order", f"attempt {event.attempt} comes after attempt {node.attempt}.")
     return None
 
 
-def _law_of_scope(state: Execution, event: ev.ScopeOpened | ev.ScopeClosed | ev.ScopeReopened) -> Broken | None:
+def _law_of_scope(state: ExecutionState, event: ev.ScopeOpened | ev.ScopeClosed | ev.ScopeReopened) -> BrokenLaw | None:
     path = scope_path(event.node, event.key)
     is_open = path in state.scopes
     if state.node(event.node).status != "entered":
-        return Broken("scope_order", f"`{event.node}` is not at work.")
+        return BrokenLaw("scope_order", f"`{event.node}` is not at work.")
     if isinstance(event, ev.ScopeReopened):
         halted = path in state.halted
-        return None if halted else Broken("scope_order", f"the scope `{path}` neither failed nor was cancelled.")
+        return None if halted else BrokenLaw("scope_order", f"the scope `{path}` neither failed nor was cancelled.")
     if isinstance(event, ev.ScopeOpened) or event.end == "skipped":
         before = is_open or (event.node, event.key) in state.collected
-        return Broken("scope_twice", f"the scope `{path}` was there before.") if before else None
+        return BrokenLaw("scope_twice", f"the scope `{path}` was there before.") if before else None
     if not is_open:
-        return Broken("scope_order", f"the scope `{path}` is not open.")
+        return BrokenLaw("scope_order", f"the scope `{path}` is not open.")
     if event.end in ("done", "broken"):
         rows = ((planned.id, _in(state, path, planned.id)) for planned in state.graph(path).nodes)
         left = [name for name, node in rows if node.status in _AT_WORK]
         if left:
-            return Broken("scope_order", f"the scope `{path}` is done while {left} are at work in it.")
+            return BrokenLaw("scope_order", f"the scope `{path}` is done while {left} are at work in it.")
     return None
 
 
-def _in(state: Execution, path: str, node: str) -> NodeState:
+def _in(state: ExecutionState, path: str, node: str) -> NodeState:
     return state.node(f"{node}:{path}")
 
 
-def _law_of_point(point: Point | None, event: ev.AnyEvent) -> Broken | None:
+def _law_of_point(point: Point | None, event: ev.AnyEvent) -> BrokenLaw | None:
     if point is None:
-        return Broken("point_not_open", "nobody waits at this point.")
+        return BrokenLaw("point_not_open", "this point is not open.")
     match event:
         case ev.PausePointAnswered() if point.status == "answered":
-            return Broken("answered_twice", f"the point of `{point.node}` has its answer.")
+            return BrokenLaw("answered_twice", f"the point of `{point.node}` has an answer already.")
         case ev.PausePointApplied() if point.status != "answered":
-            return Broken("point_not_open", f"the point of `{point.node}` has no answer.")
+            return BrokenLaw("point_not_open", f"the point of `{point.node}` has no answer.")
         case ev.PausePointExpired() if point.status == "answered":
-            return Broken("answered_twice", f"the point of `{point.node}` was answered in time.")
+            return BrokenLaw("answered_twice", f"the point of `{point.node}` was answered in time.")
         case _:
             return None
 
 
-def _node_of(state: Execution, event: ev.AnyEvent) -> str:
-    """Return the node that an event moves, if it is one."""
+def _node_of(state: ExecutionState, event: ev.AnyEvent) -> str:
+    """Return the node that an event changes, if there is one."""
     name: str = getattr(event, "node", "") or ""
     if isinstance(event, ev.ExecutionFailed):
         return ""

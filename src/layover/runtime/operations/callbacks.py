@@ -11,26 +11,33 @@ from layover.core.engine.answers import Refused
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.events import Error
 from layover.core.payloads import plain
+from layover.errors import CallbackRefused
 from layover.nodes.callback_tokens import without_token
 from layover.ports.records import Enqueue
-from layover.runtime.errors import CallbackRefused
+from layover.redaction import redact
 from layover.runtime.execution.callback_tokens import hash_of
+from layover.runtime.execution.leg_tracing import sent_here
 from layover.runtime.ids import is_point_id
-from layover.runtime.operations.signals import Signals
 
 if TYPE_CHECKING:
     from layover.ports.records import PointRow
+    from layover.ports.store import Store
+    from layover.runtime.dispatch.driver import Driver
 
 _LONGEST_MESSAGE = 2_000
 
 
-class Callbacks(Signals):
-    """The operations of an engine that take replies to callback nodes."""
+class Callbacks:
+    """Takes replies to callback nodes."""
 
-    async def call_back(self, token: str | None = None, output: object = None, *, point: str | None = None) -> None:
+    def __init__(self, store: Store, driver: Driver) -> None:
+        self._store = store
+        self._driver = driver
+
+    async def reply(self, token: str | None = None, output: object = None, *, point: str | None = None) -> None:
         """Give the reply that a callback node waits for.
 
-        Whoever has no token, and is trusted, names the `point` instead; so do the other two.
+        A trusted caller without the token names the `point` instead; so do the other two.
         """
         row = await self._waiting_for(token, point)
         kept = plain(output)
@@ -38,52 +45,52 @@ class Callbacks(Signals):
             kept = without_token(kept, token)
         await self._reply(row, cmd.Report(point=row.point.id, output=kept))
 
-    async def fail_callback(
+    async def fail(
         self, token: str | None = None, message: str = "", *, retryable: bool = True, point: str | None = None
     ) -> None:
         """Say that what a callback node waits for has failed."""
         row = await self._waiting_for(token, point)
-        error = Error(code="callback_failed", message=_told(message, token), retryable=retryable)
+        error = Error(code="callback_failed", message=_without_token(message, token), retryable=retryable)
         await self._reply(row, cmd.Report(point=row.point.id, error=error))
 
     async def beat(self, token: str | None = None, *, point: str | None = None) -> None:
         """Say that what a callback node waits for is still being worked at."""
         row = await self._waiting_for(token, point)
         if row.point.beat_by is None:
-            return  # nobody listens for it
+            return  # no call waits for it
         kind, body = encode_command(cmd.Beat(point=row.point.id))
-        (taken,) = await self.instance.driver.send([Enqueue(execution_id=row.execution_id, kind=kind, body=body)])
+        (taken,) = await self._driver.send([Enqueue(execution_id=row.execution_id, kind=kind, body=body)])
         if isinstance(taken, Refused):
             raise _too_late()
 
     async def _waiting_for(self, token: str | None, point: str | None) -> PointRow:
-        """Return where somebody may report, if anybody still waits there."""
-        store = self.instance.store
+        """Return the point that a report is for, if it is still open."""
+        store = self._store
         if (token is None) == (point is None):
             raise TypeError("Give a token, or the point.")
         if point is None:
-            wait = await store.token(hash_of(token)) if isinstance(token, str) else None
+            wait = await store.queries.find_token(hash_of(token)) if isinstance(token, str) else None
             if wait is None:
                 raise CallbackRefused("This callback token is unknown.", code="unknown_token")
             point = wait.point
-        row = await store.point(point) if is_point_id(point) else None
+        row = await store.queries.find_point(point) if is_point_id(point) else None
         if row is not None and row.point.kind != "callback":
             row = None
         if row is None and token is None:
-            raise CallbackRefused("There is no such callback.", code="unknown_point")
+            raise CallbackRefused("This callback is unknown.", code="unknown_point")
         if row is None or row.status != "open":
             raise _too_late()
         return row
 
     async def _reply(self, row: PointRow, report: cmd.Report) -> None:
-        kind, body = encode_command(report)
-        # There is one reply to a point: whoever comes second is told so, whatever token they have.
+        kind, body = encode_command(sent_here(self._driver.tracer, report))
+        # There is one reply to a point: the second one is refused, whatever its token.
         command = Enqueue(execution_id=row.execution_id, kind=kind, body=body, source=f"callback:{report.point}")
-        (taken,) = await self.instance.driver.send([command])
+        (taken,) = await self._driver.send([command])
         if isinstance(taken, Refused) or taken.repeated:
             raise _too_late()
         # From here on nothing is decided about the point without the reply; but it may have been over before.
-        found = await self.instance.store.point(report.point)
+        found = await self._store.queries.find_point(report.point)
         if found is None or found.status in ("expired", "cancelled"):
             raise _too_late()
 
@@ -94,9 +101,9 @@ def _too_late() -> CallbackRefused:
     )
 
 
-def _told(message: str, token: str | None) -> str:
-    """Return what somebody says as it may stand in the log."""
+def _without_token(message: str, token: str | None) -> str:
+    """Return a message without the token, as it may be stored in the log."""
     text = str(message)
     if token is not None:  # before it is cut: a token that is cut in two would not be found
         text = str(without_token(text, token))
-    return text[:_LONGEST_MESSAGE].encode(errors="backslashreplace").decode()[:_LONGEST_MESSAGE]
+    return redact(text, _LONGEST_MESSAGE).encode(errors="backslashreplace").decode()[:_LONGEST_MESSAGE]

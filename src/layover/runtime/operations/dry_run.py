@@ -14,11 +14,10 @@ from layover.core.definitions.node_types import WaitSignal
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import refusal
 from layover.core.engine.decide import play
-from layover.core.engine.state import Execution
+from layover.core.engine.state import ExecutionState
 from layover.core.engine.timing import wake_at
-from layover.core.errors import LayoverError
 from layover.core.payloads import plain
-from layover.runtime.errors import AnswerRefused
+from layover.errors import AnswerRefused, LayoverError
 from layover.runtime.operations.starter import check_input
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ class TooManySteps(LayoverError):  # noqa: N818 - it says what happened
     code = "too_many_steps"
 
 
-class DryRun:
+class DryRunner:
     """One simulated execution; `outputs` and `answers` are by context id, or by node id for all scopes."""
 
     def __init__(
@@ -53,7 +52,7 @@ class DryRun:
         now: int,
         most: int = MOST_EVENTS,
     ) -> None:
-        self.state = Execution(plan)
+        self.state = ExecutionState(plan)
         self.log: list[tuple[int, ev.AnyEvent]] = []
         self._plan = plan
         self._outputs = outputs
@@ -74,7 +73,7 @@ class DryRun:
         """Let all calls that are out come to their end; false if there are none."""
         running = [(name, node) for name, node in self.state.nodes.rows.items() if node.status == "running"]
         for name, node in sorted(running, key=lambda found: (found[1].started_at, found[0])):
-            output = self._given(self._outputs, name)
+            output = self._value_for(self._outputs, name)
             self._send(cmd.Complete(node=name, attempt=node.attempt, output=None if output is _MISSING else output))
         return bool(running)
 
@@ -83,9 +82,9 @@ class DryRun:
         for point in sorted(self.state.points.rows.values(), key=lambda one: (one.opened_at, one.node)):
             if point.id in self._heard or point.kind == "timer":
                 continue
-            said = self._given(self._answers, point.node)
+            said = self._value_for(self._answers, point.node)
             if said is _MISSING and point.kind == "child":
-                said = self._given(self._outputs, point.node)
+                said = self._value_for(self._outputs, point.node)
                 said = None if said is _MISSING else said
             if said is not _MISSING:
                 self._heard.add(point.id)
@@ -106,7 +105,7 @@ class DryRun:
             self._send(cmd.Report(point=point.id, output=said))
 
     def _decide(self, point: Point, said: object) -> None:
-        """Let everybody who is needed decide alike."""
+        """Let all who are needed decide alike."""
         decision = said if isinstance(said, dict) else {"approved": said}
         approved, comment = decision.get("approved"), decision.get("comment", "dry run")
         if not isinstance(approved, bool) or not isinstance(comment, str):
@@ -128,7 +127,7 @@ class DryRun:
             )
 
     def _say(self, answer: cmd.Answer) -> None:
-        """Answer for a person; what would be refused is a mistake of whoever asks for the dry run."""
+        """Answer for a person; what would be refused is a mistake in the request."""
         found = refusal(self.state, answer)
         if found is not None and found.code in ("invalid_answer", "comment_required"):
             raise AnswerRefused(found.code, found.message, found.errors)
@@ -145,7 +144,7 @@ class DryRun:
         self._now = max(self._now, due)
         return self._send(cmd.Wake())
 
-    def _given(self, values: Mapping[str, object], context_id: str) -> object:
+    def _value_for(self, values: Mapping[str, object], context_id: str) -> object:
         found = values.get(context_id, _MISSING)
         if found is _MISSING:
             found = values.get(context_id.partition(":")[0], _MISSING)

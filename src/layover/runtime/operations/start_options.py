@@ -1,20 +1,74 @@
-"""Validates the options of a new execution."""
+"""The options of a new execution, and what is written of it when it is created."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+import msgspec
+
+from layover.core.definitions.durations import LONGEST_DURATION, parse_duration
+from layover.core.engine import commands as cmd
+from layover.core.payloads import plain
 from layover.core.signal_texts import is_writable
-from layover.runtime.errors import InvalidInput
+from layover.errors import InvalidInput
+from layover.ports.records import NewExecution
+from layover.runtime.plans import held_because
 
 if TYPE_CHECKING:
-    from layover.runtime.operations.executions import Options
+    from layover.runtime.plans import Startable
 
-_MOST_PRIORITY = 2**31  # a database keeps it in 32 bits
+_MOST_PRIORITY: Final = 2**31  # a database keeps it in 32 bits
 
 
-def check_options(options: Options) -> None:
-    """Refuse what not every database could keep."""
+class Options(msgspec.Struct, frozen=True, kw_only=True):
+    """Options of a new execution, besides its input."""
+
+    user: str | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    correlation_id: str | None = None
+    trigger: object = None
+    delay: int | str | None = None  # milliseconds, or a duration such as `1h30m`
+
+
+NO_OPTIONS: Final = Options()
+
+
+def creation(
+    startable: Startable, execution_id: str, value: object, options: Options, *, now: int, instance: str
+) -> tuple[NewExecution, cmd.Create]:
+    """Return the row of a new execution and the command that creates it; refuse options that cannot be stored."""
+    plan, number, held = startable
+    delay = _milliseconds(options.delay)
+    _check(options)
+    new = NewExecution(
+        workflow=plan.definition.name,
+        hash=plan.hash,
+        created_at=now,
+        priority=options.priority,
+        user=options.user,
+        correlation_id=options.correlation_id,
+        tags=options.tags,
+    )
+    create = cmd.Create(
+        id=execution_id,
+        input=value,
+        trigger=plain(options.trigger) if options.trigger is not None else None,
+        user=options.user,
+        version=number,
+        tags=options.tags,
+        priority=options.priority,
+        correlation_id=options.correlation_id,
+        instance=instance,
+        start_at=now + delay if delay else None,
+        paused=held_because(held),
+        paused_by=held.by or None if held is not None else None,
+    )
+    return new, create
+
+
+def _check(options: Options) -> None:
+    """Refuse what not every database could store."""
     if not -_MOST_PRIORITY <= options.priority < _MOST_PRIORITY:
         raise _refused("priority", "it is a whole number of at most 32 bits")
     texts = {"user": (options.user or "",), "correlation_id": (options.correlation_id or "",), "tags": options.tags}
@@ -25,3 +79,15 @@ def check_options(options: Options) -> None:
 
 def _refused(name: str, message: str) -> InvalidInput:
     return InvalidInput(f"`{name}`: {message}.", ((name, message),))
+
+
+def _milliseconds(delay: int | str | None) -> int:
+    """Return how long to wait before the start; what lies in the past is no wait at all."""
+    if not isinstance(delay, str):
+        if delay is not None and delay > LONGEST_DURATION:
+            raise InvalidInput(f"`delay`: {delay} ms is longer than a hundred years.", (("delay", "too long"),))
+        return max(delay or 0, 0)
+    try:
+        return parse_duration(delay)
+    except ValueError as error:
+        raise InvalidInput(f"`delay`: {error}.", (("delay", str(error)),)) from error

@@ -10,25 +10,31 @@ from msgspec.structs import replace
 from layover.core.engine import commands as cmd
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.events import Error
-from layover.core.errors import LayoverError
 from layover.core.expressions.errors import ExpressionError
 from layover.core.limits import limit_names
 from layover.core.schemas import misfits
+from layover.core.trigger_limits import trigger_limit
+from layover.errors import InvalidInput, LayoverError, NotFound
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import Enqueue, NewExecution, Rate, Slots, Wish
-from layover.runtime.errors import InvalidInput, TooDeep, UnknownWorkflow
+from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit, RateLimit
+from layover.ports.records import Enqueue, NewExecution
+from layover.runtime.execution.append_builder import First
 from layover.runtime.execution.outbox_messages import OWN_FOR, admit_message
-from layover.runtime.plans import GOES_ON, UnknownVersion, held_because
+from layover.runtime.plans import GOES_ON, held_because
 
 if TYPE_CHECKING:
-    from layover.core.engine.state import Execution
+    from collections.abc import Callable
+
+    from layover.core.engine.state import ExecutionState
     from layover.core.plan import Plan
-    from layover.ports.access import Standing
-    from layover.ports.records import Admission, AuditEntry, Message
+    from layover.ports.access import WorkflowStatus
+    from layover.ports.limit_records import Admission
+    from layover.ports.records import AuditRow, InputKey, Message
     from layover.ports.store import Store
     from layover.runtime.dispatch.driver import Driver
     from layover.runtime.execution.active_execution import ActiveExecution
-    from layover.runtime.execution.outbox_messages import Start
+    from layover.runtime.execution.outbox_messages import ChildStart
+    from layover.runtime.execution.waiters import Confirmed
     from layover.runtime.plans import Plans, Startable
 
 _log = logging.getLogger("layover.starter")
@@ -41,10 +47,10 @@ _BEHIND_ALL = 2**62
 
 
 class StartedExecution(NamedTuple):
-    """An execution that is being created; with a `wish`, it starts when its limits admit it."""
+    """An execution that is being created; with a `request`, it starts when its limits admit it."""
 
     active: ActiveExecution
-    wish: Wish | None = None
+    request: AdmissionRequest | None = None
     message: Message | None = None
 
 
@@ -57,65 +63,81 @@ class Starter:
         self._plans = plans
 
     def begin(
-        self, plan: Plan, new: NewExecution, create: cmd.Create, audit: AuditEntry | None = None
+        self,
+        plan: Plan,
+        new: NewExecution,
+        create: cmd.Create,
+        audit: AuditRow | None = None,
+        on_confirmed: Callable[[Confirmed], None] | None = None,
+        trigger_input: InputKey | None = None,
     ) -> StartedExecution:
         """Begin an execution whose input fits; it is durable when its `created` says so."""
-        wish = wish_of(plan, create, new.priority, new.created_at)
-        if wish is None:
-            return StartedExecution(self._driver.create(plan, new, create, audit=audit))
+        request = admission_request(plan, create, new.priority, new.created_at)
+        if request is None:
+            first = First(new, audit=audit, trigger_input=trigger_input)
+            return StartedExecution(self._driver.create(plan, create, first, on_confirmed))
         due_at = create.start_at if create.start_at is not None else new.created_at + OWN_FOR
-        message = admit_message(wish, _BEHIND_ALL, due_at)
-        active = self._driver.create(plan, new, replace(create, hold=True), message, audit)
-        return StartedExecution(active, wish, message)
+        message = admit_message(request, _BEHIND_ALL, due_at)
+        first = First(new, message, audit, trigger_input)
+        active = self._driver.create(plan, replace(create, hold=True), first, on_confirmed)
+        return StartedExecution(active, request, message)
 
-    def ask_again(self, state: Execution, priority: int) -> Message | None:
+    def ask_again(self, state: ExecutionState, priority: int) -> Message | None:
         """Return the message by which an execution asks once more that was closed before its limits let it start."""
         facts, now = state.facts, self._driver.clock.now()
         if not facts.hold:
             return None
-        wish = wish_of(state.plan, cmd.Create(id=facts.id, input=facts.input, trigger=facts.trigger), priority, now)
-        if wish is None:
+        request = admission_request(
+            state.plan,
+            cmd.Create(id=facts.id, input=facts.input, trigger=facts.trigger, user=facts.user),
+            priority,
+            now,
+        )
+        if request is None:
             return None
         # It has a number of its own: the message by which it asked before may still be there.
-        return admit_message(wish, _BEHIND_ALL + state.counts["seq"], max(now, facts.start_at or now))
+        return admit_message(request, _BEHIND_ALL + state.counts["seq"], max(now, facts.start_at or now))
 
-    async def apply(self, wish: Wish, message: Message) -> Admission:
+    async def apply(self, request: AdmissionRequest, message: Message) -> Admission:
         """Ask whether an execution may start; the message by which it asks is kept for as long as it must ask again."""
         store, driver = self._store, self._driver
         now = driver.clock.now()
-        found = await store.admit(wish, now)
+        found = await store.limits.admit(request, now)
         if found.state == "later" and found.at is not None:
-            await store.postpone(message, found.at)
+            await store.outbox.postpone(message, found.at)
             return found
-        if found.state == "waiting" and wish.rate is not None:  # its turn comes first, its moment after that
-            await store.postpone(message, now + _LOOK_AGAIN)
+        if found.state == "waiting" and request.rate is not None:  # its turn comes first, its moment after that
+            await store.outbox.postpone(message, now + _LOOK_AGAIN)
             return found
-        if found.state == "admitted":
+        cancels = request.slots is not None and request.slots.on_conflict == "cancel_running"
+        if found.state == "admitted" or (found.state == "waiting" and cancels):  # those that it cancels are due
             driver.hint(0)
         elif found.state == "rejected":
-            reason = f"Only {wish.slots.limit if wish.slots is not None else 0} may run at once as `{found.name}`."
+            reason = (
+                f"Only {request.slots.limit if request.slots is not None else 0} may run at once as `{found.name}`."
+            )
             kind, body = encode_command(cmd.Cancel(reason=reason))
-            await driver.send([Enqueue(execution_id=wish.execution_id, kind=kind, body=body, source="limit")])
-        await store.sent([message])
+            await driver.send([Enqueue(execution_id=request.execution_id, kind=kind, body=body, source="limit")])
+        await store.outbox.delete_delivered([message])
         return found
 
-    async def look_again(self, execution_id: str, held: Standing) -> None:
+    async def look_again(self, execution_id: str, held: WorkflowStatus) -> None:
         """Let go of an execution that began held, if its workflow has gone on: who resumed that may have missed it.
 
-        It is held before this looks, and a workflow goes on before it is looked what is held: one sees the other.
+        The execution is held before this looks, and a workflow is resumed before its held executions are looked up: one
+        of the two sees the other.
         """
-        noted = await self._store.standings([held.workflow])
+        noted = await self._store.workflow_status.list_statuses([held.workflow])
         if noted and noted[0].state == "active":
             self._plans.forget(held.workflow)
             kind, body = encode_command(cmd.Resume(reason=GOES_ON))
             resume = Enqueue(execution_id=execution_id, kind=kind, body=body, source="standing")
             await self._driver.send([resume], noted[0])
 
-    async def begin_child(self, parent: str, child: str, start: Start) -> None:
+    async def begin_child(self, parent: str, child: str, start: ChildStart) -> None:
         """Begin what another execution wants to be begun; if it cannot be, tell the one that waits for it."""
         try:
-            if start.depth > _DEEPEST:
-                raise TooDeep(f"It is started by {_DEEPEST} executions, each by the one before: that must have an end.")
+            _check_depth(start)
             now = self._driver.clock.now()
             plan, number, held = await self._startable(start, now)
             check_input(plan, start.input)
@@ -139,6 +161,7 @@ class Starter:
                 instance=self._driver.instance,
                 paused=held_because(held),
                 paused_by=held.by or None if held is not None else None,
+                traceparent=start.traceparent,
             )
             if await self._driver.is_begun(child):
                 return
@@ -147,21 +170,23 @@ class Starter:
         except StoreUnavailable:
             raise
         except LayoverError as error:
-            if await self._store.get(child) is None:  # else it could begin when its start came for the first time
+            if (
+                await self._store.queries.find_execution(child) is None
+            ):  # else it could begin when its start came for the first time
                 await self._refuse(parent, child, start, error)
             return
-        if outcome.verdict == "passed" and begun.wish is not None and begun.message is not None:
-            await self.apply(begun.wish, begun.message)
+        if outcome.verdict == "passed" and begun.request is not None and begun.message is not None:
+            await self.apply(begun.request, begun.message)
         if held is not None:
             await self.look_again(child, held)
 
-    async def _startable(self, start: Start, now: int) -> Startable:
+    async def _startable(self, start: ChildStart, now: int) -> Startable:
         try:
             return await self._plans.startable(start.workflow, start.version, now)
-        except UnknownVersion as error:  # to the parent it is the same
-            raise UnknownWorkflow(error.message) from error
+        except NotFound as error:  # to the parent it is the same
+            raise NotFound(error.message, code="unknown_workflow") from error
 
-    async def _refuse(self, parent: str, child: str, start: Start, error: LayoverError) -> None:
+    async def _refuse(self, parent: str, child: str, start: ChildStart, error: LayoverError) -> None:
         _log.error("child_refused parent=%s workflow=%s error=%s", parent, start.workflow, error.message)
         if start.point:
             told = Error(code=error.code, type=type(error).__name__, message=error.message)
@@ -169,24 +194,26 @@ class Starter:
             await self._driver.send([Enqueue(execution_id=parent, kind=kind, body=body, source=child)])
 
 
-def wish_of(plan: Plan, create: cmd.Create, priority: int, now: int) -> Wish | None:
-    """Return what an execution has to wish for before it starts; nothing if its workflow has no limits."""
-    settings = plan.definition.settings
-    if settings.concurrency is None and settings.rate is None:
+def admission_request(plan: Plan, create: cmd.Create, priority: int, now: int) -> AdmissionRequest | None:
+    """Return what an execution asks of its limits before it starts; nothing if its workflow has no limits."""
+    settings, of_trigger = plan.definition.settings, trigger_limit(create.user, create.trigger)
+    if settings.concurrency is None and settings.rate is None and of_trigger is None:
         return None
     try:
         names = limit_names(plan, create.input, create.trigger, now)
     except ExpressionError as error:
         message = f"The key of a limit cannot be worked out: {error.message}"
         raise InvalidInput(message, (("", error.message),)) from error
-    slots: Slots | None = None
-    rate: Rate | None = None
+    slots: ConcurrencyLimit | None = None
+    rate: RateLimit | None = None
     if settings.concurrency is not None and names.concurrency is not None:
         limit = settings.concurrency
-        slots = Slots(name=names.concurrency, limit=limit.limit, on_conflict=limit.on_conflict)
+        slots = ConcurrencyLimit(name=names.concurrency, limit=limit.limit, on_conflict=limit.on_conflict)
+    elif of_trigger is not None:
+        slots = ConcurrencyLimit(name=of_trigger.name, limit=1, on_conflict=of_trigger.on_conflict)
     if settings.rate is not None and names.rate is not None:
-        rate = Rate(name=names.rate, limit=settings.rate.limit, per_ms=settings.rate.per)
-    return Wish(execution_id=create.id, slots=slots, rate=rate, priority=priority)
+        rate = RateLimit(name=names.rate, limit=settings.rate.limit, per_ms=settings.rate.per)
+    return AdmissionRequest(execution_id=create.id, slots=slots, rate=rate, priority=priority)
 
 
 def check_input(plan: Plan, given: object) -> None:
@@ -194,3 +221,9 @@ def check_input(plan: Plan, given: object) -> None:
     errors = misfits(plan.definition.input, given)
     if errors:
         raise InvalidInput(f"The input does not fit the workflow: {errors[0][1]}.", errors)
+
+
+def _check_depth(start: ChildStart) -> None:
+    if start.depth > _DEEPEST:
+        message = f"It is started by {_DEEPEST} executions, each by the one before: that must have an end."
+        raise LayoverError(message, code="too_deep")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.runtime.errors import MissingFunctions
+from layover.errors import MissingFunctions
 from layover.runtime.execution.unknown_commands import kinds_in
 
 if TYPE_CHECKING:
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 
 
 async def until_unless_stuck(instance: Instance, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:
-    """Return the head of an execution once it is as wanted; MissingFunctions if it needs some that nobody has."""
+    """Return the head of an execution once it is as wanted; MissingFunctions if it needs some that no instance has."""
     listeners, registry = instance.listeners, instance.registry
     while True:
         head = await listeners.until(execution_id, lambda head: wanted(head) or _is_stuck(head, registry))
         if head is None or wanted(head):
             return head
-        if not await listeners.patiently(instance.store.others):
+        if not await listeners.patiently(instance.store.instances.list_others):
             raise MissingFunctions(execution_id, head.missing)
         await listeners.until(execution_id, lambda head: wanted(head) or not _is_stuck(head, registry))
 

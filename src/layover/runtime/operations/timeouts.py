@@ -11,13 +11,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class WaitTimeout(NamedTuple):
-    """A number of seconds, cut short when `over` is set."""
+class WaitLimit(NamedTuple):
+    """A number of seconds, or any; cut short when `over` is set."""
 
-    seconds: float
+    seconds: float | None
     over: asyncio.Event | None = None
 
-    async def keep(self, waiting: Coroutine[Any, Any, T]) -> T | None:
+    async def wait_for(self, waiting: Coroutine[Any, Any, T]) -> T | None:
         """Return what is waited for, or None if it has not come; the waiting itself must not change anything."""
         loop = asyncio.get_running_loop()
         wanted = loop.create_task(waiting)

@@ -1,6 +1,6 @@
 """The status of workflows: whether they may be started, and the pause of all executions of one.
 
-A workflow is active unless a status (a `Standing`) is stored for it. An inactive one cannot be started; of a deleted
+A workflow is active unless a `WorkflowStatus` is stored for it. An inactive one cannot be started; of a deleted
 one only the executions that exist are left. An execution that starts while its workflow is paused is paused from the
 start, with a reason that names the workflow: by this reason it is found when the workflow is resumed.
 
@@ -21,18 +21,23 @@ from msgspec.structs import replace
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.command_codec import decode_command, encode_command
-from layover.core.errors import LayoverError
-from layover.ports.access import Standing
+from layover.errors import LayoverError, WrongState
+from layover.ports.access import WorkflowStatus
 from layover.ports.errors import StoreUnavailable
-from layover.ports.records import Enqueue, ExecutionFilter
-from layover.runtime.errors import WorkflowInactive
-from layover.runtime.operations.workflows import Workflows
+from layover.ports.records import Enqueue
+from layover.ports.view_records import ExecutionFilter
+from layover.runtime.execution.leg_tracing import sent_here
 from layover.runtime.plans import GOES_ON, held_because, is_deleted, is_held_because, unknown_workflow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from layover.ports.records import AuditEntry, Head, Loaded
+    from layover.ports.records import AuditRow, Head
+    from layover.ports.store import Store
+    from layover.ports.view_records import Loaded
+    from layover.runtime.clock import Clock
+    from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.plans import Plans
 
 _log = logging.getLogger("layover.workflow_status")
 
@@ -45,138 +50,147 @@ _OPEN = ("pending", "running", "waiting", *_HELD)
 class WorkflowStatusChange(msgspec.Struct, frozen=True, kw_only=True):
     """The status of a workflow, and how many executions got a command; if there are `more`, call again."""
 
-    standing: Standing
+    status: WorkflowStatus
     executions: int = 0
     more: bool = False
 
 
-class WorkflowStatuses(Workflows):
-    """The operations of an engine on whole workflows."""
+class WorkflowStatuses:
+    """Reads and changes the status of whole workflows."""
 
-    async def standing(self, workflow: str) -> Standing:
+    def __init__(self, store: Store, driver: Driver, plans: Plans, clock: Clock) -> None:
+        self._store = store
+        self._driver = driver
+        self._plans = plans
+        self._clock = clock
+
+    async def get(self, workflow: str) -> WorkflowStatus:
         """Return how a workflow stands."""
-        store = self.instance.store
-        noted = await store.standings([workflow])
-        standing = noted[0] if noted else None
-        if is_deleted(standing) or await store.latest(workflow) is None:
+        store = self._store
+        noted = await store.workflow_status.list_statuses([workflow])
+        status = noted[0] if noted else None
+        if is_deleted(status) or await store.definitions.find_latest(workflow) is None:
             raise unknown_workflow(workflow)
-        return standing or Standing(workflow=workflow, state="active", changed_at=0)
+        return status or WorkflowStatus(workflow=workflow, state="active", changed_at=0)
 
-    async def set_standing(
+    async def set(
         self,
         workflow: str,
         state: Literal["active", "inactive", "deleted"],
         reason: str = "",
         *,
         by: str | None = None,
-        audit: AuditEntry | None = None,
-    ) -> Standing:
+        audit: AuditRow | None = None,
+    ) -> WorkflowStatus:
         """Activate, deactivate or delete a workflow; what was begun before goes on.
 
         One that is paused may be started, so it need not be activated: it stays paused until it is resumed.
         """
-        standing = await self.standing(workflow)
-        if standing.state == state or (state, standing.state) == ("active", "paused"):
-            return standing
-        return await self._note(_changed(standing, state, reason, by, self.instance.clock.now()), audit)
+        status = await self.get(workflow)
+        if status.state == state or (state, status.state) == ("active", "paused"):
+            return status
+        return await self._note(_changed(status, state, reason, by, self._clock.now()), audit)
 
-    async def pause_workflow(
+    async def pause(
         self,
         workflow: str,
         reason: str = "",
         *,
         running: bool = False,
         by: str | None = None,
-        audit: AuditEntry | None = None,
+        audit: AuditRow | None = None,
     ) -> WorkflowStatusChange:
         """Hold what starts from now on, and (`running`) pause what has begun; the first reason is kept."""
-        standing = await self.standing(workflow)
-        if standing.state == "inactive":
-            raise WorkflowInactive(f"The workflow `{workflow}` is not active: nothing starts that could be held.")
-        if standing.state != "paused":
-            standing = await self._note(_changed(standing, "paused", reason, by, self.instance.clock.now()), audit)
+        status = await self.get(workflow)
+        if status.state == "inactive":
+            raise WrongState(
+                f"The workflow `{workflow}` is not active: nothing starts that could be held.",
+                "inactive",
+                code="workflow_inactive",
+            )
+        if status.state != "paused":
+            status = await self._note(_changed(status, "paused", reason, by, self._clock.now()), audit)
         if not running:
-            return WorkflowStatusChange(standing=standing)
-        pause = cmd.Pause(reason=held_because(standing), by=by)
-        return await self._move(standing, pause, lambda gate: gate.is_open, audit)
+            return WorkflowStatusChange(status=status)
+        pause = cmd.Pause(reason=held_because(status), by=by)
+        return await self._move(status, pause, lambda gate: gate.is_open, audit)
 
-    async def resume_workflow(
-        self, workflow: str, *, by: str | None = None, audit: AuditEntry | None = None
+    async def resume(
+        self, workflow: str, *, by: str | None = None, audit: AuditRow | None = None
     ) -> WorkflowStatusChange:
         """Hold nothing that starts from now on, and resume what is held because its workflow was paused."""
-        standing = await self.standing(workflow)
-        if standing.state == "paused":
-            standing = await self._note(_changed(standing, "active", "", by, self.instance.clock.now()), audit)
+        status = await self.get(workflow)
+        if status.state == "paused":
+            status = await self._note(_changed(status, "active", "", by, self._clock.now()), audit)
         resume = cmd.Resume(reason=GOES_ON, by=by)
 
         def is_held(gate: _Gate) -> bool:
             return not gate.is_open and is_held_because(workflow, gate.reason)
 
-        return await self._move(standing, resume, is_held, audit)
+        return await self._move(status, resume, is_held, audit)
 
-    async def _note(self, standing: Standing, audit: AuditEntry | None) -> Standing:
-        instance = self.instance
-        await instance.store.set_standing(standing, audit)
-        instance.plans.forget(standing.workflow)
-        return standing
+    async def _note(self, status: WorkflowStatus, audit: AuditRow | None) -> WorkflowStatus:
+        await self._store.workflow_status.set_status(status, audit)
+        self._plans.forget(status.workflow)
+        return status
 
     async def _move(
         self,
-        standing: Standing,
+        status: WorkflowStatus,
         command: cmd.Pause | cmd.Resume,
         wanted: Callable[[_Gate], bool],
-        audit: AuditEntry | None,
+        audit: AuditRow | None,
     ) -> WorkflowStatusChange:
         """Tell executions of a workflow something, as many as one call does; all of it is one act.
 
-        Whoever notes the opposite meanwhile is later: then the rest is told nothing.
+        A change to the opposite status meanwhile is later: then the rest gets no command.
         """
-        kind, body = encode_command(command)
-        told, pauses = 0, standing.state == "paused"
-        async for ids in self._those(standing.workflow, wanted):
+        kind, body = encode_command(sent_here(self._driver.tracer, command))
+        told, pauses = 0, status.state == "paused"
+        async for ids in self._those(status.workflow, wanted):
             if told >= _MOST:
-                return WorkflowStatusChange(standing=standing, executions=told, more=True)
+                return WorkflowStatusChange(status=status, executions=told, more=True)
             commands = [Enqueue(execution_id=id_, kind=kind, body=body, audit=audit) for id_ in ids]
-            while (taken := await self._told(commands, standing)) is None:
-                standing = await self.standing(standing.workflow)
-                if (standing.state == "paused") != pauses:
-                    return WorkflowStatusChange(standing=standing, executions=told)
+            while (taken := await self._send_commands(commands, status)) is None:
+                status = await self.get(status.workflow)
+                if (status.state == "paused") != pauses:
+                    return WorkflowStatusChange(status=status, executions=told)
             told += taken
-        return WorkflowStatusChange(standing=standing, executions=told)
+        return WorkflowStatusChange(status=status, executions=told)
 
-    async def _told(self, commands: list[Enqueue], standing: Standing) -> int | None:
+    async def _send_commands(self, commands: list[Enqueue], status: WorkflowStatus) -> int | None:
         """Send commands while a workflow stands so; return how many were taken, or nothing if it no longer does."""
-        noted = standing if standing.changed_at else None  # nothing was ever noted of it: so it was never paused
-        taken = await self.instance.driver.send(commands, noted)
+        noted = status if status.changed_at else None  # nothing was ever noted of it: so it was never paused
+        taken = await self._driver.send(commands, noted)
         if any(isinstance(one, Refused) and one.code == "superseded" for one in taken):
             return None
         return sum(1 for one in taken if not isinstance(one, Refused))
 
     async def _those(self, workflow: str, wanted: Callable[[_Gate], bool]) -> AsyncIterator[list[str]]:
         """Find open executions of a workflow whose gate will be as wanted, some at a time."""
-        store = self.instance.store
+        store = self._store
         page = ExecutionFilter(workflow=workflow, status=_OPEN, limit=_AT_ONCE)
-        while rows := await store.page(page):
-            loaded = await store.load([row.head.execution_id for row in rows if _may_be(row.head, wanted)])
+        while rows := await store.queries.list_executions(page):
+            loaded = await store.queries.load([row.head.execution_id for row in rows if _may_be(row.head, wanted)])
             ids = [one.head.execution_id for one in loaded if one is not None and await self._is_one(one, wanted)]
             if ids:
                 yield ids
             page = replace(page, after=(rows[-1].info.created_at, rows[-1].head.execution_id))
 
     async def _is_one(self, loaded: Loaded, wanted: Callable[[_Gate], bool]) -> bool:
-        head, instance = loaded.head, self.instance
+        head = loaded.head
         try:
-            facts = (await instance.driver.state_of(loaded)).state.facts
+            facts = (await self._driver.state_of(loaded)).state.facts
             if facts.closed:
                 return False
             gate = _Gate(is_open=facts.gate == "open", reason=facts.paused_reason)
             if _has_unread(head):
-                for command in await instance.store.commands(head.execution_id, head.commands_done):
+                for command in await self._store.commands.list_after(head.execution_id, head.commands_done):
                     gate = gate.after(decode_command(command.kind, command.body))
         except StoreUnavailable:
-            raise  # whoever asked is not told that all are told
+            raise  # the caller must not believe that all have the command
         except LayoverError as error:  # one log that cannot be read must not keep the others from being told
-            _log.error("load_failed execution=%s error=%s", head.execution_id, error.message)
+            _log.exception("load_failed execution=%s error=%s", head.execution_id, error.message)
             return False
         return wanted(gate)
 
@@ -204,11 +218,11 @@ def _may_be(head: Head, wanted: Callable[[_Gate], bool]) -> bool:
 
 
 def _changed(
-    standing: Standing,
+    status: WorkflowStatus,
     state: Literal["active", "inactive", "paused", "deleted"],
     reason: str,
     by: str | None,
     now: int,
-) -> Standing:
-    later = max(now, standing.changed_at + 1)  # so that no two standings of a workflow are equal
-    return Standing(workflow=standing.workflow, state=state, changed_at=later, reason=reason, by=by or "")
+) -> WorkflowStatus:
+    later = max(now, status.changed_at + 1)  # so that no two workflow_statuses of a workflow are equal
+    return WorkflowStatus(workflow=status.workflow, state=state, changed_at=later, reason=reason, by=by or "")

@@ -1,4 +1,4 @@
-"""Registers functions as node types, and definitions as versions of workflows."""
+"""Registers definitions as versions of workflows."""
 
 from __future__ import annotations
 
@@ -12,68 +12,83 @@ from layover.core.definitions.bounded import bounded
 from layover.core.definitions.canonical import document
 from layover.core.definitions.node_types import TYPES
 from layover.core.plan import Plan, load
-from layover.runtime.instance import Opened
+from layover.interface.sources import text_of
 from layover.runtime.plans import unknown_workflow
+from layover.runtime.triggers.registration import triggers_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from layover.ports.records import AuditEntry, Version
+    from layover.ports.records import AuditRow, Version
+    from layover.runtime.instance import Instance
 
 
-class Workflows(Opened):
-    """The operations of an engine that register functions and workflows."""
+class Workflows:
+    """Registers workflows."""
+
+    def __init__(self, instance: Instance) -> None:
+        self._instance = instance
 
     async def register(
         self,
         definition: Workflow | Plan | Path | str | Mapping[str, object],
         *,
         functions: Collection[str] | None = None,
-        audit: AuditEntry | None = None,
+        audit: AuditRow | None = None,
     ) -> Version:
         """Keep a workflow: as built in Python, YAML or JSON text, the path of a file, a mapping, or a plan.
 
         Its version is returned. With `functions`, a node type that is neither built in nor among them is refused.
         """
         plan = await self.accepted(as_plan(definition, functions))
-        instance = self.instance
+        instance = self._instance
         body = msgspec.json.encode(document(plan.definition))
         name = plan.definition.name
-        version = await instance.store.save_version(name, plan.hash, body, instance.clock.now(), audit)
-        instance.plans.keep(plan)
+        now = instance.clock.now()
+        triggers = triggers_of(plan, now)
+        version = await instance.store.definitions.save(name, plan.hash, body, now, audit, triggers)
+        instance.plans.cache(plan)
         instance.plans.forget(name)
+        if triggers:
+            instance.trigger_runner.hint()
         return version
 
     async def accepted(self, plan: Plan) -> Plan:
         """Return a plan as it is registered: containers over data that give no `max_iterations` get the default.
 
-        What is the newest version of its workflow already stays as it is, whenever it was registered.
+        What is the newest version of its workflow already stays as it is, whenever it was registered. A plan that
+        declares secrets which its workflow may not have is refused.
         """
-        most = self.instance.settings.max_iterations
+        self.check_secrets(plan)
+        most = self._instance.settings.max_iterations
         limited = bounded(plan.definition, most) if most is not None else plan.definition
         if limited is plan.definition:
             return plan
-        newest = await self.instance.store.latest(plan.definition.name)
+        newest = await self._instance.store.definitions.find_latest(plan.definition.name)
         if newest is not None and newest.hash == plan.hash:
             return plan
         return load(document(limited))
 
+    def check_secrets(self, plan: Plan) -> None:
+        """Refuse a plan that declares secrets which its workflow may not have."""
+        self._instance.secret_grants.require(plan.definition.name, plan.definition.secrets)
+
     async def plan_of(self, workflow: str) -> Plan:
         """Return the plan of the newest version of a workflow."""
-        plan = await self.instance.plans.latest(workflow, self.instance.clock.now())
+        plan = await self._instance.plans.latest(workflow, self._instance.clock.now())
         if plan is None:
             raise unknown_workflow(workflow)
         return plan
 
     def known_types(self) -> frozenset[str]:
         """Return the node types that can be run here: those that are built in, and those that have a function."""
-        return self.instance.registry.names() | TYPES.keys()
+        return self._instance.registry.names() | TYPES.keys()
 
 
 def as_plan(definition: Workflow | Plan | Path | str | Mapping[str, object], functions: Collection[str] | None) -> Plan:
     """Return a workflow as it can be run, however it is given."""
     if isinstance(definition, Path):
-        return load(definition.read_text(encoding="utf-8"), functions=functions)
+        return load(text_of(definition), functions=functions)
     if not isinstance(definition, Workflow | Plan):
         return load(definition, functions=functions)
     plan = definition.plan() if isinstance(definition, Workflow) else definition

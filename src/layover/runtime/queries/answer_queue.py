@@ -11,11 +11,11 @@ from layover.core.engine.commands import Answer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from layover.core.engine.state import Execution
-    from layover.ports.records import Command
+    from layover.core.engine.state import ExecutionState
+    from layover.ports.records import QueuedCommand
 
 
-def positions(state: Execution, unread: Iterable[Command]) -> dict[str, int]:
+def positions(state: ExecutionState, unread: Iterable[QueuedCommand]) -> dict[str, int]:
     """Return the place of every answered point in the order in which they are applied, counted from 1.
 
     First come those that the execution knows of, then those among its unread commands, as they will come to be.
@@ -29,7 +29,7 @@ def positions(state: Execution, unread: Iterable[Command]) -> dict[str, int]:
         try:
             given = cast("Answer", decode_command(command.kind, command.body))
         except UNREADABLE:
-            break  # whoever can read it goes on from there
+            break  # an instance that can read it goes on from there
         point = points.get(given.point)
         if point is None:
             continue

@@ -9,53 +9,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from layover.core.context_ids import context_id
+from layover.model.executions import Graph, GraphEdge, GraphNode, Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from layover.core.engine.state import Execution
+    from layover.core.engine.state import ExecutionState
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
-    from layover.runtime.queries.node_executions import NodeExecution
+    from layover.runtime.queries.node_executions import NodeDraft
 
 _AHEAD = frozenset({"ready", "skipped"})  # what only the state knows of: the log does not tell it
 
 
-class GraphNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node of the plan; `runs` counts by status in how many scopes it is so, `status` is that of the latest."""
-
-    id: str
-    node: str
-    type: str
-    label: str = ""
-    parent: str | None = None
-    branch: str | None = None
-    status: str | None = None
-    runs: dict[str, int] = {}
-    position: tuple[float, float] | None = None
-
-
-class GraphEdge(msgspec.Struct, frozen=True, kw_only=True):
-    """An edge of the plan; `taken` counts in how many scopes."""
-
-    source: str
-    target: str
-    port: str
-    taken: int = 0
-
-
-class Graph(msgspec.Struct, frozen=True, kw_only=True):
-    """All of them."""
-
-    workflow: str
-    version: int | None = None
-    nodes: tuple[GraphNode, ...] = ()
-    edges: tuple[GraphEdge, ...] = ()
-
-
-def graph(plan: Plan, state: Execution, reached: Sequence[NodeExecution], version: int | None = None) -> Graph:
+def graph(plan: Plan, state: ExecutionState, reached: Sequence[NodeDraft], version: int | None = None) -> Graph:
     """Return the graph of an execution."""
     drawing = _Drawing(plan, state, reached)
     return Graph(
@@ -67,7 +34,7 @@ def graph(plan: Plan, state: Execution, reached: Sequence[NodeExecution], versio
 
 
 class _Drawing:
-    def __init__(self, plan: Plan, state: Execution, reached: Sequence[NodeExecution]) -> None:
+    def __init__(self, plan: Plan, state: ExecutionState, reached: Sequence[NodeDraft]) -> None:
         self._plan = plan
         self._runs: dict[str, Counter[str]] = {}
         self._latest: dict[str, str] = {}
@@ -105,12 +72,12 @@ class _Drawing:
                 id=place,
                 node=node.id,
                 type=node.type,
-                label=node.label,
+                label=node.label or None,
                 parent=parent,
                 branch=branch,
                 status=self._latest.get(place),
                 runs=dict(self._runs.get(place, {})),
-                position=(node.position.x, node.position.y) if node.position is not None else None,
+                position=Position(x=node.position.x, y=node.position.y) if node.position is not None else None,
             )
             for key, body in planned.bodies.items():
                 yield from self.nodes(body, _inside(path, planned, key), place, key or None)

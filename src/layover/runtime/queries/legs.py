@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from layover.core.engine.events import ExecutionReopened, LegStarted
 from layover.core.ids import uuid8
+from layover.core.moments import Moment
+from layover.model.executions import Leg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,21 +19,8 @@ if TYPE_CHECKING:
     from layover.core.engine.events import AnyEvent
 
 
-class Leg(msgspec.Struct, frozen=True, kw_only=True):
-    """One leg; `parent` is the one before it, `depth` how many there are before it."""
-
-    id: str
-    parent: str | None
-    depth: int
-    cause: str
-    instance: str
-    from_seq: int
-    to_seq: int
-    started_at: int
-
-
 def leg_id(execution_id: str, number: int) -> str:
-    """Return the id of a leg by its number, counted from 1: whoever knows the number knows the id."""
+    """Return the id of a leg by its number, counted from 1: the number alone gives the id."""
     return uuid8(f"{execution_id}\0leg\0{number}")
 
 
@@ -61,7 +48,7 @@ def legs(execution_id: str, events: Iterable[tuple[int, int, AnyEvent]]) -> list
             instance=event.instance,
             from_seq=seq,
             to_seq=end,
-            started_at=at,
+            started_at=Moment.of(at),
         )
         for depth, ((seq, at, event), end) in enumerate(zip(starts, ends, strict=False))
     ]

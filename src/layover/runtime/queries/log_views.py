@@ -14,10 +14,10 @@ from layover.runtime.queries.node_executions import Telling
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan
-    from layover.ports.records import ExecutionRow
+    from layover.model.executions import Leg
     from layover.ports.store import Store
-    from layover.runtime.queries.legs import Leg
-    from layover.runtime.queries.node_executions import NodeExecution
+    from layover.ports.view_records import ExecutionRow
+    from layover.runtime.queries.node_executions import NodeDraft
 
 _READERS: Final = 2  # of long logs at a time: each takes its slices of the event loop
 _LONG: Final = 1_000  # events
@@ -29,7 +29,7 @@ _PER_BYTE: Final = 3
 class LogView(NamedTuple):
     """The nodes and legs of a log up to its event `last_seq`, which was written in `last_epoch`."""
 
-    nodes: list[NodeExecution]
+    nodes: list[NodeDraft]
     legs: list[Leg]
     last_seq: int
     last_epoch: int
@@ -47,7 +47,7 @@ class LogViews:
         self._turns = asyncio.Semaphore(_READERS)
 
     async def of(self, row: ExecutionRow, plan: Plan) -> LogView:
-        """Return what the log of an execution tells, as it was when its row was read; nobody may change it."""
+        """Return what the log of an execution tells, as it was when its row was read; it must not be changed."""
         head = row.head
         known = self._kept.get(head.execution_id)
         if known is not None and (known.last_seq, known.last_epoch) == (head.last_seq, head.last_epoch):
@@ -55,7 +55,7 @@ class LogViews:
             return known
         async with self._turns if head.last_seq > _LONG else nullcontext():
             view = await self._read(row, plan)
-        self._keep(head.execution_id, view)
+        self._cache(head.execution_id, view)
         return view
 
     async def _read(self, row: ExecutionRow, plan: Plan) -> LogView:
@@ -77,7 +77,7 @@ class LogViews:
         memory = _PER_EVENT * (head.last_seq + 1) + _PER_BYTE * size
         return LogView(nodes, legs(head.execution_id, around), head.last_seq, head.last_epoch, memory)
 
-    def _keep(self, execution_id: str, view: LogView) -> None:
+    def _cache(self, execution_id: str, view: LogView) -> None:
         self._drop(execution_id)
         self._kept[execution_id] = view
         self._memory += view.memory

@@ -13,18 +13,19 @@ from layover.core.context_ids import context_id
 from layover.core.engine import events as ev
 from layover.core.engine.apply_rewind import behind_of
 from layover.core.engine.node_transitions import scope_path
+from layover.tracebacks import Traceback
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from layover.core.plan import Plan, PlannedGraph
 
-_MOST_ATTEMPTS = 100  # of one node that are told, the latest: a retry can go on for ever
+_MOST_ATTEMPTS = 100  # of one node that are told, the first and the latest: a retry can go on for ever
 _AT_WORK = frozenset({"scheduled", "queued", "running", "entered", "backoff", "incident", "waiting"})
 
 
-class Attempt(msgspec.Struct, kw_only=True):
-    """One try of a call."""
+class AttemptDraft(msgspec.Struct, kw_only=True):
+    """One attempt of a call, as far as the log has been read."""
 
     attempt: int
     cause: str
@@ -32,11 +33,12 @@ class Attempt(msgspec.Struct, kw_only=True):
     started_at: int | None = None
     finished_at: int | None = None
     error: ev.Error | None = None
+    traceback: Traceback | None = None
     retry_at: int | None = None
 
 
-class NodeExecution(msgspec.Struct, kw_only=True):
-    """One node in one scope, at its latest run."""
+class NodeDraft(msgspec.Struct, kw_only=True):
+    """One node in one scope at its latest run, as far as the log has been read."""
 
     context_id: str
     node: str
@@ -47,13 +49,14 @@ class NodeExecution(msgspec.Struct, kw_only=True):
     output: object = None
     port: str = ""
     error: ev.Error | None = None
+    traceback: Traceback | None = None
     started_at: int | None = None
     finished_at: int | None = None
     duration_ms: int | None = None
-    attempts: list[Attempt] = []
+    attempts: list[AttemptDraft] = []
 
 
-def node_executions(plan: Plan, entries: Iterable[tuple[int, ev.AnyEvent]]) -> list[NodeExecution]:
+def node_executions(plan: Plan, entries: Iterable[tuple[int, ev.AnyEvent]]) -> list[NodeDraft]:
     """Return every node that was reached, in the order in which they were."""
     telling = Telling(plan)
     for at, event in entries:
@@ -66,7 +69,7 @@ class Telling:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self.nodes: dict[str, NodeExecution] = {}
+        self.nodes: dict[str, NodeDraft] = {}
         self._within: dict[str, dict[str, None]] = {}  # the nodes in a scope, or in a scope within it
         self._points: dict[str, str] = {}
         self._stopped: dict[str, str] = {}  # what the end of the execution interrupted, and what it was at
@@ -78,9 +81,9 @@ class Telling:
                 node = self._node(event.node)
                 node.status, node.attempt = "queued" if event.queued else "scheduled", event.attempt
                 node.finished_at = node.duration_ms = None
-                node.attempts.append(Attempt(attempt=event.attempt, cause=event.cause, scheduled_at=at))
+                node.attempts.append(AttemptDraft(attempt=event.attempt, cause=event.cause, scheduled_at=at))
                 if len(node.attempts) > _MOST_ATTEMPTS:
-                    del node.attempts[0]
+                    del node.attempts[1]
             case ev.NodeStarted():
                 node = self._node(event.node)
                 node.status, node.input = "running", event.input
@@ -90,6 +93,7 @@ class Telling:
             case ev.NodeCompleted():
                 node = self._node(event.node)
                 node.status, node.output, node.port, node.error = "completed", event.output, event.port, event.error
+                node.traceback = None
                 self._finish(node, at)
             case ev.NodeFailed():
                 self._failed(at, event)
@@ -173,27 +177,27 @@ class Telling:
 
     def _failed(self, at: int, event: ev.NodeFailed) -> None:
         node = self._node(event.node)
-        node.error = event.error
+        node.error, node.traceback = event.error, event.traceback
         node.port = event.port or ""
         node.status = "backoff" if event.retry_at is not None else "incident" if event.incident else "failed"
         self._finish(node, at)
         if node.attempts:
-            node.attempts[-1].error = event.error
+            node.attempts[-1].error, node.attempts[-1].traceback = event.error, event.traceback
             node.attempts[-1].retry_at = event.retry_at
 
-    def _finish(self, node: NodeExecution, at: int) -> None:
+    def _finish(self, node: NodeDraft, at: int) -> None:
         node.started_at = node.started_at or at
         node.finished_at = at
         node.duration_ms = at - node.started_at
         if node.attempts:
             node.attempts[-1].finished_at = at
 
-    def _node(self, context_id: str) -> NodeExecution:
+    def _node(self, context_id: str) -> NodeDraft:
         found = self.nodes.get(context_id)
         if found is None:
             name = context_id.partition(":")[0]
             type_ = self._type(context_id)
-            found = self.nodes[context_id] = NodeExecution(context_id=context_id, node=name, type=type_, status="ready")
+            found = self.nodes[context_id] = NodeDraft(context_id=context_id, node=name, type=type_, status="ready")
             for around in _scopes_around(context_id):
                 self._within.setdefault(around, {})[context_id] = None
         return found

@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from layover.core.conditions import Condition, InvalidCondition, as_containment, holds, parse_condition
+from layover.core.conditions import InvalidCondition, PathCondition, as_containment, holds, parse_condition
 from layover.core.engine.scope_lookup import ScopeLookup
 from layover.core.input_index import fault_of, read_document
 from layover.core.payloads import PayloadNotJson, check_finite
-from layover.ports.records import ExecutionRow
-from layover.runtime.errors import InvalidFilter
+from layover.errors import InvalidInput
+from layover.ports.view_records import ExecutionRow
 from layover.runtime.execution.replay import batches
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from layover.core.engine.state import Execution as State
-    from layover.ports.records import ExecutionFilter
+    from layover.core.engine.state import ExecutionState as State
+    from layover.ports.view_records import ExecutionFilter
     from layover.runtime.instance import Instance
 
 _MOST_LOOKED_AT, _AT_ONCE = 1_000, 100  # executions whose logs are loaded in one call, and of them at a time
@@ -54,16 +54,18 @@ async def find(
         return SearchPage(())
     if of_state:
         return await _find_by_state(instance, chosen, of_state)
-    rows = await instance.store.page(replace(chosen, limit=chosen.limit + 1))
+    rows = await instance.store.queries.list_executions(replace(chosen, limit=chosen.limit + 1))
     listed = tuple(rows[: chosen.limit])
     return SearchPage(listed, _cursor(listed[-1]) if len(rows) > len(listed) else None)
 
 
-async def _find_by_state(instance: Instance, wanted: ExecutionFilter, conditions: Sequence[Condition]) -> SearchPage:
+async def _find_by_state(
+    instance: Instance, wanted: ExecutionFilter, conditions: Sequence[PathCondition]
+) -> SearchPage:
     found: list[ExecutionRow] = []
     after, events = wanted.after, _MOST_EVENTS
     for _ in range(_MOST_LOOKED_AT // _AT_ONCE):
-        page = await instance.store.page(replace(wanted, after=after, limit=_AT_ONCE + 1))
+        page = await instance.store.queries.list_executions(replace(wanted, after=after, limit=_AT_ONCE + 1))
         looked_at = _with_events(page[:_AT_ONCE], events)
         events -= sum(row.head.last_seq + 1 for row in looked_at)
         is_left = len(page) > len(looked_at)
@@ -91,19 +93,19 @@ def _with_events(rows: Sequence[ExecutionRow], most: int) -> Sequence[ExecutionR
 
 
 async def _fulfilling(
-    instance: Instance, rows: Sequence[ExecutionRow], conditions: Sequence[Condition]
+    instance: Instance, rows: Sequence[ExecutionRow], conditions: Sequence[PathCondition]
 ) -> list[ExecutionRow]:
     """Return those of some executions whose states fulfil conditions."""
     found: list[ExecutionRow] = []
     for batch in batches(rows):
-        states = await instance.store.load([row.head.execution_id for row in batch])
+        states = await instance.store.queries.load([row.head.execution_id for row in batch])
         for row, loaded in zip(batch, states, strict=True):
             if loaded is None:
                 continue  # deleted since it was listed
             try:
                 state = (await instance.driver.state_of(loaded)).state
             except Exception as error:  # noqa: BLE001 - one log that cannot be read must not hide the others
-                _log.error("load_failed execution=%s error=%s", row.head.execution_id, error)
+                _log.exception("load_failed execution=%s error=%r", row.head.execution_id, error)
                 continue
             document = _document(state)
             if all(holds(condition, document) for condition in conditions):
@@ -123,16 +125,19 @@ def _document(state: State) -> dict[str, object]:
     return {**document, "output": facts.output} if facts.closed == "completed" else document
 
 
-def _parsed(conditions: Sequence[str]) -> list[Condition]:
+def _parsed(conditions: Sequence[str]) -> list[PathCondition]:
     if len(conditions) > _MOST_CONDITIONS:
-        raise InvalidFilter(f"There are {len(conditions)} conditions; at most {_MOST_CONDITIONS} can be asked for.")
+        raise InvalidInput(
+            f"There are {len(conditions)} conditions; at most {_MOST_CONDITIONS} can be asked for.",
+            code="invalid_filter",
+        )
     try:
         return [parse_condition(text) for text in conditions]
     except InvalidCondition as error:
-        raise InvalidFilter(error.message) from error
+        raise InvalidInput(error.message, code="invalid_filter") from error
 
 
-def _of_where(where: Mapping[str, object] | None) -> list[Condition]:
+def _of_where(where: Mapping[str, object] | None) -> list[PathCondition]:
     """Return what an input has to contain as a condition on it."""
     if not where:
         return []
@@ -140,11 +145,11 @@ def _of_where(where: Mapping[str, object] | None) -> list[Condition]:
         document = msgspec.json.encode(where)
         check_finite(where, document)
     except PayloadNotJson as error:
-        raise InvalidFilter(f"`where`: {error.message}") from error
+        raise InvalidInput(f"`where`: {error.message}", code="invalid_filter") from error
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise InvalidFilter(f"`where` cannot be written as JSON: {error}.") from error
+        raise InvalidInput(f"`where` cannot be written as JSON: {error}.", code="invalid_filter") from error
     _check(document)
-    return [Condition(path=("input",), op="=", value=read_document(document))]
+    return [PathCondition(path=("input",), op="=", value=read_document(document))]
 
 
 def _document_of(contains: dict[str, object]) -> bytes | None:
@@ -158,7 +163,7 @@ def _document_of(contains: dict[str, object]) -> bytes | None:
 def _check(document: bytes) -> None:
     fault = fault_of(document)
     if fault is not None:
-        raise InvalidFilter(f"`where` cannot be looked for: {fault}.")
+        raise InvalidInput(f"`where` cannot be looked for: {fault}.", code="invalid_filter")
 
 
 def _cursor(row: ExecutionRow) -> tuple[int, str]:

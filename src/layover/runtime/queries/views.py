@@ -1,84 +1,26 @@
-"""The view of an execution that callers get, built from its rows and its state."""
+"""An execution as callers get it, built from its rows and its state."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, cast
-
-import msgspec
+from typing import TYPE_CHECKING, NamedTuple
 
 from layover.core.context_ids import context_id, journal_id
-from layover.core.engine.events import Error
-from layover.core.engine.state import PEOPLE, ExecutionStatus
-from layover.core.engine.state import Execution as State
-from layover.core.payloads import own
+from layover.core.engine.state import PEOPLE
+from layover.core.engine.state import ExecutionState as State
+from layover.core.moments import Moment
+from layover.core.payloads import copy_plain
+from layover.model.executions import Execution, Lease, WaitingOn
 from layover.runtime.queries.why import incident_text, text_of
+from layover.runtime.results.failures import failure_of
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Point
     from layover.ports.records import Head, NewExecution
+    from layover.ports.view_records import ExecutionRow
+    from layover.runtime.execution.state_cache import CachedState
 
 
 MOST_LISTED = 100  # of what an execution waits for, and of what comes next; all of it stands in lists of its own
-
-
-class WaitingOn(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that an execution waits for."""
-
-    context_id: str
-    kind: str
-    since: int
-    until: int | None = None
-    point: str = ""
-    failure: Error | None = None  # after which it waits
-
-
-class Lease(msgspec.Struct, frozen=True, kw_only=True):
-    """The instance that drives an execution, and until when no other can."""
-
-    instance: str
-    epoch: int
-    expires_at: int | None = None
-
-
-class Execution(msgspec.Struct, frozen=True, kw_only=True):
-    """One execution at one moment."""
-
-    id: str
-    workflow: str
-    hash: str
-    version: int | None = None
-    status: ExecutionStatus
-    outcome: str = ""
-    outcome_reason: str = ""
-    input: object = None
-    output: object = None
-    error: Error | None = None
-    variables: dict[str, object] = {}
-    tags: tuple[str, ...] = ()
-    priority: int = 0
-    correlation_id: str | None = None
-    parent_id: str | None = None
-    trigger: object = None
-    user: str | None = None
-    created_at: int = 0
-    started_at: int | None = None
-    finished_at: int | None = None
-    paused_at: int | None = None
-    paused_reason: str = ""
-    paused_node: str | None = None
-    next_nodes: tuple[str, ...] = ()
-    resume_count: int = 0
-    last_resumed_at: int | None = None
-    resume_data: dict[str, object] | None = None
-    nodes_executed: int = 0
-    last_seq: int = 0
-    waiting_on: tuple[WaitingOn, ...] = ()
-    lease: Lease | None = None
-
-    @property
-    def closed(self) -> bool:
-        """Whether it has come to its end."""
-        return self.status in ("completed", "failed", "cancelled")
 
 
 def execution_view(
@@ -98,6 +40,8 @@ def execution_view(
     if status == "running" and head is not None and head.owner is None and head.missing:
         status = "waiting"  # for an instance that has the functions
     pause = _pause(state, head) if status in ("pausing", "paused") else _NO_PAUSE
+    started_at = facts.started_at or None
+    duration = finished_at - started_at if started_at is not None and finished_at is not None else None
     return Execution(
         id=facts.id,
         workflow=facts.workflow,
@@ -106,30 +50,34 @@ def execution_view(
         status=status,
         outcome=facts.outcome,
         outcome_reason=facts.outcome_reason,
-        input=own(facts.input),
-        output=own(facts.output),
-        error=facts.error,
-        variables=cast("dict[str, object]", own(root.variables or {})) if root is not None else {},
+        input=copy_plain(facts.input),
+        output=copy_plain(facts.output) if facts.output is not None else None,
+        error=failure_of(facts.error) if facts.error is not None else None,
+        variables=copy_plain(root.variables or {}) if root is not None else {},  # type: ignore[arg-type]  # a copy
         tags=info.tags,
         priority=info.priority,
         correlation_id=info.correlation_id,
         parent_id=info.parent_id,
-        trigger=own(facts.trigger),
+        trigger=copy_plain(facts.trigger) if facts.trigger is not None else None,
         user=facts.user,
-        created_at=facts.created_at,
-        started_at=facts.started_at or None,
-        finished_at=finished_at,
-        paused_at=pause.at,
-        paused_reason=pause.reason,
+        created_at=Moment.of(facts.created_at),
+        started_at=Moment.maybe(started_at),
+        finished_at=Moment.maybe(finished_at),
+        duration_ms=duration,
+        paused_at=Moment.maybe(pause.at),
+        paused_reason=pause.reason or None,
         paused_node=pause.node,
+        resume_at=Moment.maybe(facts.resume_at),
         next_nodes=next_nodes(state)[:MOST_LISTED],
         resume_count=facts.resume_count,
-        last_resumed_at=facts.resumed_at or None,
-        resume_data=cast("dict[str, object] | None", own(facts.resume_data)),
+        last_resumed_at=Moment.maybe(facts.resumed_at or None),
+        resume_data=copy_plain(facts.resume_data) if facts.resume_data is not None else None,
         nodes_executed=state.counts["completed"],
         last_seq=state.counts["seq"] - 1,
         waiting_on=waiting_on(state)[:MOST_LISTED],
-        lease=Lease(instance=head.owner, epoch=head.epoch, expires_at=head.wake_at) if head and head.owner else None,
+        lease=Lease(instance=head.owner, epoch=head.epoch, expires_at=Moment.maybe(head.wake_at))
+        if head and head.owner
+        else None,
     )
 
 
@@ -199,7 +147,9 @@ def _behind_people(state: State) -> tuple[str, ...]:
     """Return where the points lead by their default ports at which people are awaited; a function goes on itself."""
     points = [point for point in state.points.rows.values() if point.status == "open" and point.kind in PEOPLE]
     found: dict[str, None] = {}
-    for point in sorted(points, key=lambda one: (one.opened_at, one.id)):
+    if len(points) > 1:
+        points.sort(key=lambda one: (one.opened_at, one.id))
+    for point in points:
         if point.key or point.doubt:
             found.setdefault(point.node)
             continue
@@ -223,10 +173,10 @@ def waiting_on(state: State) -> tuple[WaitingOn, ...]:
         WaitingOn(
             context_id=point.node,
             kind=point.kind,
-            since=point.opened_at,
-            until=point.deadline,
+            since=Moment.of(point.opened_at),
+            until=Moment.maybe(point.deadline),
             point=point.id,
-            failure=point.failure,
+            failure=failure_of(point.failure),
         )
         for point in state.points.rows.values()
         if point.status == "open"
@@ -235,11 +185,23 @@ def waiting_on(state: State) -> tuple[WaitingOn, ...]:
         WaitingOn(
             context_id=name,
             kind="retry" if node.status == "backoff" else "incident",
-            since=node.started_at,
-            until=state.timers.get(name),
-            failure=node.error,
+            since=Moment.of(node.started_at),
+            until=Moment.maybe(state.timers.get(name)),
+            failure=failure_of(node.error),
         )
         for name, node in state.nodes.rows.items()
         if node.status in ("backoff", "incident")
     ]
-    return tuple(sorted([*points, *failed], key=lambda one: (one.since, one.context_id)))
+    found = [*points, *failed]
+    if len(found) > 1:
+        found.sort(key=_age)
+    return tuple(found)
+
+
+def _age(one: WaitingOn) -> tuple[Moment, str]:
+    return one.since or Moment.of(0), one.context_id
+
+
+def view_of(row: ExecutionRow, cached: CachedState) -> Execution:
+    """Return an execution as callers see it, from its row and its state."""
+    return execution_view(row.info, cached.state, row.finished_at, head=row.head, version=row.version)

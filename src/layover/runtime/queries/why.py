@@ -4,46 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from layover.core.engine.signals import awaited_signals
-from layover.core.moments import moment
+from layover.core.engine.timing import wake_at
+from layover.core.moments import Moment, moment
+from layover.model.executions import Why, WhyReason
 from layover.runtime.execution.unknown_commands import kinds_in
+from layover.runtime.queries.tracebacks import failed_child
+from layover.runtime.results.failures import failure_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from layover.core.engine.state import Execution, NodeState, Point
-    from layover.ports.records import Admission, Head, Liveness
+    from layover.core.engine.state import ExecutionState, NodeState, Point
+    from layover.errors import Failure
+    from layover.ports.limit_records import Admission
+    from layover.ports.records import Head, Liveness
 
 MOST_REASONS = 100  # that are told of one execution; of the others, how many there are
 _WORTH_TELLING = 2
 _WAITING = frozenset({"queued", "running", "scheduled", "backoff", "incident"})
 
 
-class Reason(msgspec.Struct, frozen=True, kw_only=True):
-    """One cause of waiting; if that is another execution, `because` has its reasons."""
-
-    kind: str
-    text: str
-    context_id: str = ""
-    since: int | None = None
-    until: int | None = None
-    execution: str = ""
-    because: tuple[Reason, ...] = ()
-
-
-class Why(msgspec.Struct, frozen=True, kw_only=True):
-    """All reasons, and a summary in one sentence."""
-
-    summary: str
-    reasons: tuple[Reason, ...] = ()
-    left_out: int = 0  # reasons beyond those
-
-
 def why(
     head: Head,
-    state: Execution,
+    state: ExecutionState,
     now: int,
     *,
     admission: Admission | None = None,
@@ -57,7 +41,7 @@ def why(
     """
     facts = state.facts
     if facts.closed:
-        return Why(summary=f"It is {facts.closed}: nothing is waited for.")
+        return _of_end(state)
     names = sorted(name for name, node in state.nodes.rows.items() if node.status in _WAITING)
     points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.id))
     reasons = [
@@ -72,7 +56,26 @@ def why(
     return summed_up(reasons[:MOST_REASONS], left_out + max(len(reasons) - MOST_REASONS, 0))
 
 
-def summed_up(reasons: Sequence[Reason], left_out: int = 0) -> Why:
+def _of_end(state: ExecutionState) -> Why:
+    """Say that nothing is waited for, and what a failed execution failed with."""
+    facts = state.facts
+    summary = f"It is {facts.closed}: nothing is waited for."
+    failure = failure_of(facts.error)
+    if facts.closed != "failed" or failure is None:
+        return Why(summary=summary)
+    where = f" at `{failure.context_id}` (attempt {failure.attempt})" if failure.context_id else ""
+    text = f"It failed{where}: {failure.summary()}"
+    reason = _reason(
+        kind="failed",
+        text=text,
+        context_id=failure.context_id,
+        execution=failed_child(state, failure.context_id) if failure.context_id else "",
+        failure=failure,
+    )
+    return Why(summary=f"{summary} {text}", reasons=(reason,))
+
+
+def summed_up(reasons: Sequence[WhyReason], left_out: int = 0) -> Why:
     """Return reasons with a sentence for all of them, which follows the first to where it comes from."""
     if not reasons:
         return Why(summary="It is about to go on.")
@@ -86,36 +89,58 @@ def summed_up(reasons: Sequence[Reason], left_out: int = 0) -> Why:
     return Why(summary=f"{' '.join(told)}{more}", reasons=tuple(reasons), left_out=left_out)
 
 
-def _of_operator(state: Execution) -> list[Reason]:
+def _reason(  # noqa: PLR0913 - each is a field of it
+    *,
+    kind: str,
+    text: str,
+    context_id: str = "",
+    since: int | None = None,
+    until: int | None = None,
+    execution: str = "",
+    failure: Failure | None = None,
+) -> WhyReason:
+    return WhyReason(
+        kind=kind,
+        text=text,
+        context_id=context_id or None,
+        since=Moment.maybe(since),
+        until=Moment.maybe(until),
+        execution=execution or None,
+        failure=failure,
+    )
+
+
+def _of_operator(state: ExecutionState) -> list[WhyReason]:
     facts = state.facts
     if facts.gate == "open":
         return []
-    longest = state.plan.definition.settings.max_pause
-    until = facts.paused_at + longest if isinstance(longest, int) else None
     verb = "is being paused" if facts.gate == "pausing" else "was paused"
-    return [Reason(kind="operator", text=f"It {verb}: {facts.paused_reason}", until=until)]
+    text = f"It {verb}: {facts.paused_reason}"
+    if facts.resume_at is not None:
+        text = f"{text.rstrip('.')}. It goes on by itself at {moment(facts.resume_at)}."
+    return [_reason(kind="operator", text=text, until=wake_at(state))]
 
 
-def _of_instances(head: Head) -> list[Reason]:
+def _of_instances(head: Head) -> list[WhyReason]:
     if head.takeovers < _WORTH_TELLING:
         return []
-    return [Reason(kind="takeovers", text=f"It lost {head.takeovers} instances in a row while it was driven.")]
+    return [_reason(kind="takeovers", text=f"It lost {head.takeovers} instances in a row while it was driven.")]
 
 
-def _of_commands(head: Head, now: int) -> list[Reason]:
+def _of_commands(head: Head, now: int) -> list[WhyReason]:
     kinds = kinds_in(head.missing)
     if kinds:
         text = f"It waits for an instance that understands the command `{kinds[0]}`: those that tried do not know it."
         until = head.wake_at if head.wake_at is not None and head.wake_at > now else None
-        return [Reason(kind="command", text=text, since=head.missing_since, until=until)]
+        return [_reason(kind="command", text=text, since=head.missing_since, until=until)]
     unread = head.commands_seq - head.commands_done
     if not unread:
         return []
     noun = "command waits" if unread == 1 else "commands wait"
-    return [Reason(kind="commands", text=f"{unread} {noun} for the next step.")]
+    return [_reason(kind="commands", text=f"{unread} {noun} for the next step.")]
 
 
-def _of_the_start(state: Execution, now: int, admission: Admission | None) -> list[Reason]:
+def _of_the_start(state: ExecutionState, now: int, admission: Admission | None) -> list[WhyReason]:
     facts = state.facts
     if facts.started_at:
         return []
@@ -125,26 +150,26 @@ def _of_the_start(state: Execution, now: int, admission: Admission | None) -> li
     if not facts.hold or (admission is None and is_delayed):
         earliest = "" if facts.gate == "open" else " at the earliest"
         text = f"It starts at {moment(facts.start_at or facts.created_at)}{earliest}."
-        return [Reason(kind="delay", text=text, since=facts.created_at, until=facts.start_at)]
+        return [_reason(kind="delay", text=text, since=facts.created_at, until=facts.start_at)]
     if admission is not None and admission.state == "waiting":
         holders = ", ".join(admission.holders)
         text = f"It is number {admission.position} in line for the limit `{admission.name}`, held by {holders}."
-        return [Reason(kind="limit", text=text, since=facts.created_at, execution=(*admission.holders, "")[0])]
+        return [_reason(kind="limit", text=text, since=facts.created_at, execution=(*admission.holders, "")[0])]
     if admission is not None and admission.state == "later":
         text = f"It may start later by the rate of `{admission.name}`."
-        return [Reason(kind="rate", text=text, since=facts.created_at, until=admission.at)]
+        return [_reason(kind="rate", text=text, since=facts.created_at, until=admission.at)]
     text = "It is about to ask whether its limits let it start."
-    return [Reason(kind="limit", text=text, since=facts.created_at, until=facts.start_at)]
+    return [_reason(kind="limit", text=text, since=facts.created_at, until=facts.start_at)]
 
 
 def _of_nodes(
     names: Sequence[str],
     head: Head,
-    state: Execution,
+    state: ExecutionState,
     now: int,
     owner: Liveness | None,
     lacking: Callable[[str], str] | None,
-) -> list[Reason]:
+) -> list[WhyReason]:
     found = []
     for name in names:
         node = state.node(name)
@@ -160,25 +185,25 @@ def _of_nodes(
     return found
 
 
-def _of_queued(head: Head, name: str, type_: str, lacking: Callable[[str], str] | None) -> Reason:
+def _of_queued(head: Head, name: str, type_: str, lacking: Callable[[str], str] | None) -> WhyReason:
     lacks = lacking(type_) if lacking is not None else ""
     if type_ in head.missing and not lacks:
         text = f"`{name}` waits for an instance that has a function for `{type_}`."
-        return Reason(kind="function", text=text, context_id=name, since=head.missing_since)
-    return Reason(kind="place", text=f"`{name}` waits for {lacks or 'a place to run'}.", context_id=name)
+        return _reason(kind="function", text=text, context_id=name, since=head.missing_since)
+    return _reason(kind="place", text=f"`{name}` waits for {lacks or 'a place to run'}.", context_id=name)
 
 
-def _of_call(head: Head, state: Execution, name: str, now: int, owner: Liveness | None) -> Reason:
+def _of_call(head: Head, state: ExecutionState, name: str, now: int, owner: Liveness | None) -> WhyReason:
     if head.owner is None:
-        return Reason(kind="recovery", text=f"`{name}` had started when its instance was lost.", context_id=name)
+        return _reason(kind="recovery", text=f"`{name}` had started when its instance was lost.", context_id=name)
     lost = _loss(head, now, owner)
     if lost:
         is_over = head.wake_at is None or head.wake_at <= now
         when = "as soon as one looks for work" if is_over else f"at {moment(head.wake_at or now)} at the latest"
         text = f"`{name}` was running on {head.owner}, {lost}. Another instance takes it over {when}."
-        return Reason(kind="recovery", text=text, context_id=name, until=head.wake_at)
+        return _reason(kind="recovery", text=text, context_id=name, until=head.wake_at)
     text = f"`{name}` is running on {head.owner} (attempt {state.node(name).attempt})."
-    return Reason(kind="call", text=text, context_id=name, until=state.timers.get(name))
+    return _reason(kind="call", text=text, context_id=name, until=state.timers.get(name))
 
 
 def _loss(head: Head, now: int, owner: Liveness | None) -> str:
@@ -192,17 +217,18 @@ def _loss(head: Head, now: int, owner: Liveness | None) -> str:
     return f"whose lease ended at {moment(head.wake_at or now)}" if is_over else ""
 
 
-def _of_node(state: Execution, name: str, node: NodeState, now: int) -> Reason | None:
+def _of_node(state: ExecutionState, name: str, node: NodeState, now: int) -> WhyReason | None:
     match node.status:
         case "scheduled":
-            return Reason(kind="place", text=f"`{name}` waits for a place to run.", context_id=name)
+            return _reason(kind="place", text=f"`{name}` waits for a place to run.", context_id=name)
         case "backoff":
             until = state.timers.get(name)
             wait = f" in {max(0, until - now)} ms" if until is not None else ""
             text = f"`{name}` failed {node.failures} times and is tried again{wait}: {_message(node)}"
-            return Reason(kind="retry", text=text, context_id=name, until=until)
+            return _reason(kind="retry", text=text, context_id=name, until=until, failure=failure_of(node.error))
         case "incident":
-            return Reason(kind="incident", text=incident_text(name, node), context_id=name)
+            failure = failure_of(node.error)
+            return _reason(kind="incident", text=incident_text(name, node), context_id=name, failure=failure)
         case _:
             return None
 
@@ -216,9 +242,9 @@ def _message(node: NodeState) -> str:
     return node.error.message if node.error is not None else "no error was recorded"
 
 
-def _of_points(points: Sequence[Point]) -> list[Reason]:
+def _of_points(points: Sequence[Point]) -> list[WhyReason]:
     return [
-        Reason(
+        _reason(
             kind=point.kind,
             text=text_of(point),
             context_id=point.node,

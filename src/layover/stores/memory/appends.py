@@ -23,12 +23,33 @@ from layover.ports.records import (
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.json_contains import storable_input
 from layover.stores.memory.audit import write_audit
+from layover.stores.memory.triggers import is_pending, start_input
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from layover.ports.records import Append, Command, Message, NewExecution, PointChange
+    from layover.ports.records import Append, Message, NewExecution, PointChange, QueuedCommand
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
+
+
+class MemoryAppends:
+    """Logs in memory."""
+
+    lanes = 1
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        """Write appends."""
+        checked = checked_appends(appends)
+        return commit(await self._session.turn(), checked)
+
+    async def commit_informed(self, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append]) -> Outcome:
+        """Write an append; decide it again if it does not know all commands."""
+        (checked,) = checked_appends([append])
+        return commit_informed(await self._session.turn(), checked, decide)
 
 
 def commit(db: MemoryDatabase, appends: Sequence[Append]) -> list[Outcome]:
@@ -41,7 +62,9 @@ def commit(db: MemoryDatabase, appends: Sequence[Append]) -> list[Outcome]:
     return outcomes
 
 
-def commit_informed(db: MemoryDatabase, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+def commit_informed(
+    db: MemoryDatabase, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append]
+) -> Outcome:
     """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
     (outcome,) = commit(db, [append])
     if outcome.verdict == "uninformed":
@@ -52,7 +75,9 @@ def commit_informed(db: MemoryDatabase, append: Append, decide: Callable[[tuple[
 def _judge(db: MemoryDatabase, append: Append) -> Outcome:
     head = db.heads.get(append.execution_id)
     if append.new is not None:
-        return Outcome(verdict="passed" if head is None else "exists")
+        started = append.trigger_input
+        passes = head is None and (started is None or is_pending(db, started))
+        return Outcome(verdict="passed" if passes else "exists")
     if head is None:
         return Outcome(verdict="fenced")
     if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):
@@ -108,6 +133,8 @@ def _write(db: MemoryDatabase, append: Append) -> None:
         db.ends.pop(id_, None)
         if append.status in CLOSED:
             db.ends[id_] = (append.at, append.closed)
+    if append.trigger_input is not None:
+        start_input(db, append.trigger_input, id_)
     write_audit(db, append.audit)
 
 

@@ -7,33 +7,66 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.ports.records import Claimed, Claims
-from layover.stores.checks import at_most
+from layover.stores.checks import at_most, check_ids
 from layover.stores.memory.appends import released
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import Claim, Head, Lease
+    from layover.ports.records import Claim, Head, LeaseRow
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
 
 
-def claim(db: MemoryDatabase, wish: Claim) -> Claims:
+class MemoryClaims:
+    """Leases in memory."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def claim(self, claim: Claim) -> Claims:
+        """Claim executions that are due."""
+        check_ids(() if claim.execution_id is None else (claim.execution_id,))
+        return claim_executions(await self._session.turn(), claim)
+
+    async def renew(self, instance: str, leases: Sequence[LeaseRow], until: int) -> list[str]:
+        """Renew leases."""
+        check_ids(lease.execution_id for lease in leases)
+        return renew(await self._session.turn(), instance, leases, until)
+
+    def renewals(self) -> None:
+        """Return nothing: no other process can take over an execution."""
+
+    async def release(
+        self,
+        instance: str,
+        leases: Sequence[LeaseRow],
+        wake_at: int | None,
+        missing: tuple[str, ...] = (),
+        held_at: int | None = None,
+    ) -> None:
+        """Release leases."""
+        check_ids(lease.execution_id for lease in leases)
+        release(await self._session.turn(), instance, leases, wake_at, missing, held_at)
+
+
+def claim_executions(db: MemoryDatabase, claim: Claim) -> Claims:
     """Claim executions that are due, or one execution that no instance drives."""
-    claimed = tuple(_take(db, head, wish) for head in _found(db, wish))
-    later = [head.wake_at for head in db.heads.values() if head.wake_at is not None and head.wake_at > wish.now]
+    claimed = tuple(_take(db, head, claim) for head in _claimable_heads(db, claim))
+    later = [head.wake_at for head in db.heads.values() if head.wake_at is not None and head.wake_at > claim.now]
     return Claims(claimed=claimed, next_due=min(later, default=None))
 
 
-def _found(db: MemoryDatabase, wish: Claim) -> list[Head]:
-    if wish.execution_id is not None:
-        one = db.heads.get(wish.execution_id)
-        return [one] if one is not None and (one.owner is None or _is_due(one, wish.now)) else []
-    most = at_most(wish.most)
-    due = sorted((head for head in db.heads.values() if _is_due(head, wish.now)), key=_by_age)
+def _claimable_heads(db: MemoryDatabase, claim: Claim) -> list[Head]:
+    if claim.execution_id is not None:
+        one = db.heads.get(claim.execution_id)
+        return [one] if one is not None and (one.owner is None or _is_due(one, claim.now)) else []
+    most = at_most(claim.most)
+    due = sorted((head for head in db.heads.values() if _is_due(head, claim.now)), key=_by_age)
     # Of those that have waited longest, a point of priority is worth a second: so nothing waits forever.
     urgent = sorted(due[: 4 * most], key=_by_urgency)
-    startable = sorted((head for head in db.heads.values() if _is_startable(head, wish)), key=_by_wait)
-    return [*urgent, *startable[: at_most(wish.waiting, most)]][:most]
+    startable = sorted((head for head in db.heads.values() if _is_startable(head, claim)), key=_by_wait)
+    return [*urgent, *startable[: at_most(claim.waiting, most)]][:most]
 
 
 def _is_due(head: Head, now: int) -> bool:
@@ -48,22 +81,22 @@ def _by_urgency(head: Head) -> tuple[int, str]:
     return (head.wake_at or 0) - 1000 * head.priority, head.execution_id
 
 
-def _is_startable(head: Head, wish: Claim) -> bool:
+def _is_startable(head: Head, claim: Claim) -> bool:
     """Return whether an execution waits for a function that the instance has."""
-    return head.owner is None and not wish.types.isdisjoint(head.missing) and not _is_due(head, wish.now)
+    return head.owner is None and not claim.types.isdisjoint(head.missing) and not _is_due(head, claim.now)
 
 
 def _by_wait(head: Head) -> tuple[int, str]:
     return -1 if head.missing_since is None else head.missing_since, head.execution_id
 
 
-def _take(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
+def _take(db: MemoryDatabase, was: Head, claim: Claim) -> Claimed:
     taken_over = was.owner is not None
     head = replace(
         was,
-        owner=wish.instance,
+        owner=claim.instance,
         epoch=was.epoch + 1,
-        wake_at=wish.lease_until,
+        wake_at=claim.lease_until,
         takeovers=was.takeovers + taken_over,
     )
     db.heads[head.execution_id] = head
@@ -71,7 +104,7 @@ def _take(db: MemoryDatabase, was: Head, wish: Claim) -> Claimed:
     return Claimed(head=head, commands=unread, taken_over=taken_over)
 
 
-def renew(db: MemoryDatabase, instance: str, leases: Sequence[Lease], until: int) -> list[str]:
+def renew(db: MemoryDatabase, instance: str, leases: Sequence[LeaseRow], until: int) -> list[str]:
     """Renew leases; return the executions that were lost. A renewal that a later one has overtaken shortens nothing."""
     for lease in leases:
         if _is_driven(db, instance, lease):
@@ -83,7 +116,7 @@ def renew(db: MemoryDatabase, instance: str, leases: Sequence[Lease], until: int
 def release(
     db: MemoryDatabase,
     instance: str,
-    leases: Sequence[Lease],
+    leases: Sequence[LeaseRow],
     wake_at: int | None,
     missing: tuple[str, ...],
     held_at: int | None,
@@ -98,7 +131,7 @@ def release(
             db.heads[lease.execution_id] = released(head, missing, wake_at if held_at is None else held_at)
 
 
-def _is_driven(db: MemoryDatabase, instance: str, lease: Lease) -> bool:
+def _is_driven(db: MemoryDatabase, instance: str, lease: LeaseRow) -> bool:
     head = db.heads.get(lease.execution_id)
     return head is not None and (head.owner, head.epoch) == (instance, lease.epoch)
 

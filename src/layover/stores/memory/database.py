@@ -12,21 +12,23 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.ports.access import Key, Reply, Standing
+    from layover.ports.access import IdempotentReply, Key, WorkflowStatus
+    from layover.ports.limit_records import AdmissionRow
     from layover.ports.records import (
-        AuditEntry,
-        Closed,
-        Command,
+        AuditRow,
+        ClosedExecution,
         Entry,
         Head,
         Message,
         NewExecution,
-        Place,
         PointRow,
+        QueuedCommand,
         Signal,
         Version,
         Wait,
     )
+    from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow
+    from layover.ports.view_records import LogChunk, NodeProgress
 
 
 def _machine_time() -> int:
@@ -41,22 +43,27 @@ class MemoryDatabase:
     heads: dict[str, Head] = field(default_factory=dict)
     infos: dict[str, NewExecution] = field(default_factory=dict)
     inputs: dict[str, bytes] = field(default_factory=dict)  # of those that are found by what they began with
-    ends: dict[str, tuple[int, Closed]] = field(default_factory=dict)
+    ends: dict[str, tuple[int, ClosedExecution]] = field(default_factory=dict)
     logs: dict[str, list[Entry]] = field(default_factory=dict)
     snapshots: dict[str, tuple[int, bytes]] = field(default_factory=dict)
-    commands: dict[str, list[Command]] = field(default_factory=dict)
+    commands: dict[str, list[QueuedCommand]] = field(default_factory=dict)
     points: dict[str, PointRow] = field(default_factory=dict)  # by their own ids
     outbox: dict[tuple[str, int, str], Message] = field(default_factory=dict)  # by sender, number and destination
+    progress: dict[str, dict[str, NodeProgress]] = field(default_factory=dict)  # then by node
+    node_logs: dict[str, dict[str, LogChunk]] = field(default_factory=dict)  # then by their own ids
     tokens: dict[bytes, Wait] = field(default_factory=dict)  # by hash
     waits: dict[tuple[str, str, str], Wait] = field(default_factory=dict)  # by name, key and point
     signals: dict[str, Signal] = field(default_factory=dict)  # by their own ids
     undispatched: set[str] = field(default_factory=set)  # ids of signals
-    places: dict[str, Place] = field(default_factory=dict)
+    places: dict[str, AdmissionRow] = field(default_factory=dict)
     rates: dict[str, int] = field(default_factory=dict)  # by name: until when it is used up, in microseconds
+    triggers: dict[str, TriggerRow] = field(default_factory=dict)  # by their own ids
+    trigger_inputs: dict[tuple[str, str], InputRow] = field(default_factory=dict)  # by trigger and their own ids
+    trigger_events: dict[str, dict[int, TriggerEventRow]] = field(default_factory=dict)  # by trigger and number
     versions: list[Version] = field(default_factory=list)
-    audit: dict[tuple[int, str], AuditEntry] = field(default_factory=dict)  # by moment and their own ids
+    audit: dict[tuple[int, str], AuditRow] = field(default_factory=dict)  # by moment and their own ids
     keys: dict[str, Key] = field(default_factory=dict)  # by their own ids
-    replies: dict[tuple[str, str], Reply] = field(default_factory=dict)  # by scope and key
-    standings: dict[str, Standing] = field(default_factory=dict)  # by workflow
+    replies: dict[tuple[str, str], IdempotentReply] = field(default_factory=dict)  # by scope and key
+    workflow_statuses: dict[str, WorkflowStatus] = field(default_factory=dict)  # by workflow
     locks: dict[str, tuple[str, int]] = field(default_factory=dict)  # by name: who holds it, and until when
     instances: set[str] = field(default_factory=set)  # those that live

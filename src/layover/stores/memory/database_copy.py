@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreError
-from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
-from layover.ports.records import PointFilter, Token, Wait
+from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
+from layover.ports.records import Token, Wait
+from layover.ports.view_records import PointFilter
 from layover.stores.checks import at_most
 from layover.stores.memory import api_keys
 from layover.stores.memory.appends import name_of
@@ -17,9 +18,46 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.moving import Batch
+    from layover.ports.trigger_records import InputRow
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
 
 K = TypeVar("K", bytes, tuple[str, str, str])
+
+
+class MemoryDatabaseCopy:
+    """Everything in memory."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def read_sizes(self, after: str, most: int) -> list[Size]:
+        """Return the sizes of executions."""
+        return sizes(await self._session.turn(), after, most)
+
+    async def read_executions(self, execution_ids: Sequence[str]) -> list[StoredExecution]:
+        """Read executions with everything that belongs to them."""
+        return read_executions(await self._session.turn(), execution_ids)
+
+    async def read_signals(self, after: str, most: int) -> list[KeptSignal]:
+        """Read all signals."""
+        return kept_signals(await self._session.turn(), after, most)
+
+    async def read_rates(self, after: str, most: int) -> list[UsedRate]:
+        """Read until when rates are used."""
+        return used_rates(await self._session.turn(), after, most)
+
+    async def read_trigger_inputs(self, after: tuple[str, str] | None, most: int) -> list[InputRow]:
+        """Read inputs of triggers."""
+        return trigger_inputs(await self._session.turn(), after, most)
+
+    async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
+        """Read the logs of triggers."""
+        return trigger_events(await self._session.turn(), after, most)
+
+    async def write_batch(self, batch: Batch) -> None:
+        """Write a batch of another database."""
+        write_batch(await self._session.turn(), batch)
 
 
 def sizes(db: MemoryDatabase, after: str, most: int) -> list[Size]:
@@ -28,26 +66,27 @@ def sizes(db: MemoryDatabase, after: str, most: int) -> list[Size]:
     return [Size(execution_id=id_, size=sum(len(entry.events) for entry in db.logs[id_])) for id_ in ids]
 
 
-def read_executions(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Whole]:
+def read_executions(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[StoredExecution]:
     """Read executions with everything that belongs to them."""
     return [_whole(db, id_) for id_ in sorted(set(execution_ids)) if id_ in db.heads]
 
 
-def _whole(db: MemoryDatabase, id_: str) -> Whole:
+def _whole(db: MemoryDatabase, id_: str) -> StoredExecution:
     row = get(db, id_)
     if row is None:
         raise AssertionError("it has a head")
     snapshot = db.snapshots.get(id_)
-    return Whole(
+    return StoredExecution(
         row=row,
         entries=tuple(db.logs[id_]),
-        snapshot=Snapshot(seq=snapshot[0], body=snapshot[1]) if snapshot is not None else None,
+        snapshot=CopiedSnapshot(seq=snapshot[0], body=snapshot[1]) if snapshot is not None else None,
         points=tuple(points(db, PointFilter(execution_id=id_, limit=len(db.points)))),
         commands=tuple(db.commands[id_]),
         messages=tuple(outgoing(db, id_)),
         tokens=tuple(Token(hash=hash_, point=db.tokens[hash_].point) for hash_ in _of(db.tokens, id_)),
-        waits=tuple(AwaitedSignal(name=name, key=key, point=point) for name, key, point in _of(db.waits, id_)),
+        waits=tuple(SignalKey(name=name, key=key, point=point) for name, key, point in _of(db.waits, id_)),
         place=db.places.get(id_),
+        logs=tuple(chunk for _, chunk in sorted(db.node_logs.get(id_, {}).items())),
         input=db.inputs.get(id_),
     )
 
@@ -64,11 +103,24 @@ def used_rates(db: MemoryDatabase, after: str, most: int) -> list[UsedRate]:
     return [UsedRate(name=name, used_until=db.rates[name]) for name in names]
 
 
+def trigger_inputs(db: MemoryDatabase, after: tuple[str, str] | None, most: int) -> list[InputRow]:
+    """Read inputs of triggers."""
+    names = sorted(name for name in db.trigger_inputs if after is None or name > after)[: at_most(most)]
+    return [db.trigger_inputs[name] for name in names]
+
+
+def trigger_events(db: MemoryDatabase, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
+    """Read the logs of triggers."""
+    names = sorted((id_, seq) for id_, log in db.trigger_events.items() for seq in log)
+    wanted = [name for name in names if after is None or name > after][: at_most(most)]
+    return [CopiedEvent(trigger_id=id_, event=db.trigger_events[id_][seq]) for id_, seq in wanted]
+
+
 def write_batch(db: MemoryDatabase, batch: Batch) -> None:
     """Write a batch of another database. A row that exists is an error, and nothing is written then."""
     _check(db, batch)
     db.versions += batch.versions
-    for whole in batch.wholes:
+    for whole in batch.executions:
         _write_whole(db, whole)
     for kept in batch.signals:
         db.signals[kept.signal.id] = kept.signal
@@ -76,31 +128,38 @@ def write_batch(db: MemoryDatabase, batch: Batch) -> None:
             db.undispatched.add(kept.signal.id)
     db.rates.update({rate.name: rate.used_until for rate in batch.rates})
     db.keys.update({key.id: key for key in batch.keys})
-    db.standings.update({standing.workflow: standing for standing in batch.standings})
+    db.workflow_statuses.update({status.workflow: status for status in batch.workflow_statuses})
     db.audit.update({(entry.at, entry.id): entry for entry in batch.audit})
+    db.triggers.update({row.id: row for row in batch.triggers})
+    db.trigger_inputs.update({(one.trigger_id, one.input_id): one for one in batch.trigger_inputs})
+    for one in batch.trigger_events:
+        db.trigger_events.setdefault(one.trigger_id, {})[one.event.seq] = one.event
 
 
 def _check(db: MemoryDatabase, batch: Batch) -> None:
     versions = {(version.workflow, version.number) for version in db.versions}
     if (
-        any(whole.id in db.heads for whole in batch.wholes)
+        any(whole.id in db.heads for whole in batch.executions)
         or any((version.workflow, version.number) in versions for version in batch.versions)
         or any(kept.signal.id in db.signals for kept in batch.signals)
         or any(rate.name in db.rates for rate in batch.rates)
         or any(api_keys.is_there(db, key) for key in batch.keys)
-        or any(standing.workflow in db.standings for standing in batch.standings)
+        or any(status.workflow in db.workflow_statuses for status in batch.workflow_statuses)
         or any((entry.at, entry.id) in db.audit for entry in batch.audit)
+        or any(row.id in db.triggers for row in batch.triggers)
+        or any((one.trigger_id, one.input_id) in db.trigger_inputs for one in batch.trigger_inputs)
+        or any(one.event.seq in db.trigger_events.get(one.trigger_id, {}) for one in batch.trigger_events)
     ):
         raise StoreError("Some of it is there already.")
     known = {(version.workflow, version.hash) for version in (*db.versions, *batch.versions)}
-    for whole in batch.wholes:
+    for whole in batch.executions:
         info = whole.row.info
         if (info.workflow, info.hash) not in known:
             text = f"There is no version {info.hash} of the workflow {info.workflow}."
             raise StoreError(text, code="unknown_version")
 
 
-def _write_whole(db: MemoryDatabase, whole: Whole) -> None:
+def _write_whole(db: MemoryDatabase, whole: StoredExecution) -> None:
     id_, row = whole.id, whole.row
     db.heads[id_], db.infos[id_] = row.head, row.info
     if row.finished_at is not None and row.closed is not None:
@@ -117,6 +176,8 @@ def _write_whole(db: MemoryDatabase, whole: Whole) -> None:
         db.inputs[id_] = whole.input
     if whole.place is not None:
         db.places[id_] = whole.place
+    if whole.logs:
+        db.node_logs[id_] = {chunk.id: chunk for chunk in whole.logs}
 
 
 def _of(rows: dict[K, Wait], execution_id: str) -> list[K]:

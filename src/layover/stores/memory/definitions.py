@@ -7,14 +7,57 @@ from typing import TYPE_CHECKING
 from layover.ports.records import Version
 from layover.stores.checks import at_most
 from layover.stores.memory.audit import write_audit
+from layover.stores.memory.triggers import register
 from layover.stores.memory.workflow_status import revive
 
 if TYPE_CHECKING:
-    from layover.ports.records import AuditEntry
+    from collections.abc import Sequence
+
+    from layover.ports.records import AuditRow
+    from layover.ports.trigger_records import NewTrigger
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
 
 
-def save(db: MemoryDatabase, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None) -> Version:
+class MemoryDefinitions:
+    """Definitions in memory."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def save(
+        self,
+        workflow: str,
+        hash_: str,
+        document: bytes,
+        now: int,
+        audit: AuditRow | None = None,
+        triggers: Sequence[NewTrigger] = (),
+    ) -> Version:
+        """Save a definition."""
+        db = await self._session.turn()
+        saved = save(db, workflow, hash_, document, now, audit)
+        register(db, workflow, triggers, now)
+        return saved
+
+    async def find_by_hash(self, hash_: str) -> Version | None:
+        """Find a version by its hash."""
+        return version(await self._session.turn(), hash_)
+
+    async def find_latest(self, workflow: str) -> Version | None:
+        """Find the newest version of a workflow."""
+        return latest(await self._session.turn(), workflow)
+
+    async def list_versions(self, workflow: str | None = None) -> list[Version]:
+        """List versions."""
+        return versions(await self._session.turn(), workflow)
+
+    async def list_workflows(self, after: str = "", limit: int = 100) -> list[Version]:
+        """List workflows."""
+        return workflows(await self._session.turn(), after, limit)
+
+
+def save(db: MemoryDatabase, workflow: str, hash_: str, document: bytes, now: int, audit: AuditRow | None) -> Version:
     """Save a definition as the newest version, unless it is that already. A deleted workflow becomes active again."""
     newest = latest(db, workflow)
     is_revived = revive(db, workflow, now, audit.user if audit is not None else "")

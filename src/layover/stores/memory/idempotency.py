@@ -7,11 +7,35 @@ from typing import TYPE_CHECKING
 from layover.stores.checks import at_most
 
 if TYPE_CHECKING:
-    from layover.ports.access import Reply
+    from layover.ports.access import IdempotentReply
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
 
 
-def begin_reply(db: MemoryDatabase, reply: Reply, now: int) -> Reply | None:
+class MemoryIdempotency:
+    """Replies to requests in memory."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def begin(self, reply: IdempotentReply, now: int) -> IdempotentReply | None:
+        """Record that a request is in progress, or return its reply or the request in progress."""
+        return begin_reply(await self._session.turn(), reply, now)
+
+    async def finish(self, reply: IdempotentReply) -> None:
+        """Store the reply to a request."""
+        end_reply(await self._session.turn(), reply)
+
+    async def abandon(self, scope: str, key: str) -> None:
+        """Delete the record of a request in progress."""
+        delete_unfinished_reply(await self._session.turn(), scope, key)
+
+    async def delete_expired(self, now: int, most: int) -> int:
+        """Delete expired replies."""
+        return delete_expired_replies(await self._session.turn(), now, most)
+
+
+def begin_reply(db: MemoryDatabase, reply: IdempotentReply, now: int) -> IdempotentReply | None:
     """Record that a request is in progress, or return its reply or the request in progress."""
     name = (reply.scope, reply.key)
     found = db.replies.get(name)
@@ -21,12 +45,12 @@ def begin_reply(db: MemoryDatabase, reply: Reply, now: int) -> Reply | None:
     return None
 
 
-def _is_over(found: Reply, reply: Reply, now: int) -> bool:
+def _is_over(found: IdempotentReply, reply: IdempotentReply, now: int) -> bool:
     """Return whether a reply has expired, or a request in progress has: the server that worked at it died."""
     return found.until <= now and (found.status != 0 or found.fingerprint == reply.fingerprint)
 
 
-def end_reply(db: MemoryDatabase, reply: Reply) -> None:
+def end_reply(db: MemoryDatabase, reply: IdempotentReply) -> None:
     """Store the reply, unless there is one, or another request has taken the key meanwhile."""
     name = (reply.scope, reply.key)
     found = db.replies.get(name)

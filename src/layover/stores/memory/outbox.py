@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.ports.records import Outbox
-from layover.stores.checks import at_most
+from layover.stores.checks import at_most, check_ids
 from layover.stores.memory.appends import name_of
 
 if TYPE_CHECKING:
@@ -15,6 +15,33 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Message
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
+
+
+class MemoryOutbox:
+    """Messages in memory that have not been delivered."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def read_due(self, now: int, most: int) -> Outbox:
+        """Read messages that are due."""
+        return outbox(await self._session.turn(), now, most)
+
+    async def delete_delivered(self, messages: Sequence[Message]) -> None:
+        """Delete messages that were delivered."""
+        check_ids(message.sender for message in messages)
+        delete_delivered(await self._session.turn(), messages)
+
+    async def postpone(self, message: Message, due_at: int) -> None:
+        """Postpone a message."""
+        check_ids([message.sender])
+        postpone(await self._session.turn(), message, due_at)
+
+    async def list_undelivered(self, sender: str) -> list[Message]:
+        """Read the messages of one execution."""
+        check_ids([sender])
+        return outgoing(await self._session.turn(), sender)
 
 
 def outbox(db: MemoryDatabase, now: int, most: int) -> Outbox:
@@ -36,7 +63,7 @@ def _turn(db: MemoryDatabase, message: Message) -> int:
     return max(one.due_at for one in stream if one.n <= message.n)
 
 
-def sent(db: MemoryDatabase, messages: Sequence[Message]) -> None:
+def delete_delivered(db: MemoryDatabase, messages: Sequence[Message]) -> None:
     """Delete messages that were delivered."""
     for message in messages:
         db.outbox.pop(name_of(message), None)

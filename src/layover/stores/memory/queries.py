@@ -7,26 +7,69 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
-from layover.ports.records import ExecutionRow, Loaded
+from layover.ports.view_records import ExecutionRow, Gauges, Loaded
 from layover.stores.checks import at_most, check_ids
 from layover.stores.filters import check_conditions, document_fulfils
-from layover.stores.gauges import sum_gauges
 from layover.stores.json_contains import check_where, document_contains
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import (
-        Command,
-        Entry,
-        ExecutionFilter,
-        Gauges,
-        Head,
-        PausedFilter,
-        PointFilter,
-        PointRow,
-    )
+    from layover.ports.records import Entry, Head, PointRow, Wait
+    from layover.ports.view_records import ExecutionFilter, PausedFilter, PointFilter
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
+
+
+class MemoryQueries:
+    """Reads executions and pause points in memory."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
+        """Read the snapshots and entries from which states are rebuilt."""
+        return load(await self._session.turn(), execution_ids)
+
+    async def read_heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
+        """Read heads."""
+        return heads(await self._session.turn(), execution_ids)
+
+    async def find_execution(self, execution_id: str) -> ExecutionRow | None:
+        """Find an execution."""
+        return get(await self._session.turn(), execution_id)
+
+    async def list_executions(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
+        """List executions."""
+        return page(await self._session.turn(), wanted)
+
+    async def list_paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
+        """List paused executions."""
+        return paused(await self._session.turn(), wanted)
+
+    async def read_history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
+        """Read a log."""
+        return history(await self._session.turn(), execution_id, since, limit)
+
+    async def list_points(self, wanted: PointFilter) -> list[PointRow]:
+        """List pause points."""
+        return points(await self._session.turn(), wanted)
+
+    async def find_point(self, point_id: str) -> PointRow | None:
+        """Find a pause point."""
+        return (await self._session.turn()).points.get(point_id)
+
+    async def find_token(self, hash_: bytes) -> Wait | None:
+        """Find the point that a token belongs to."""
+        return (await self._session.turn()).tokens.get(hash_)
+
+    async def count_by_status(self) -> dict[str, int]:
+        """Count executions by status."""
+        return counts(await self._session.turn())
+
+    async def read_gauges(self, now: int, before: int, workflows: int) -> Gauges:
+        """Count what has not ended or waits."""
+        return gauges(await self._session.turn(), now, before, workflows)
 
 
 def load(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Loaded | None]:
@@ -46,28 +89,10 @@ def _load(db: MemoryDatabase, execution_id: str) -> Loaded | None:
     )
 
 
-def commands(db: MemoryDatabase, execution_id: str, after: int) -> list[Command]:
-    """Read the commands of an execution after one of them."""
-    check_ids([execution_id])
-    return [command for command in db.commands.get(execution_id, []) if command.n > after]
-
-
-def is_taken(db: MemoryDatabase, execution_id: str, source: str) -> bool:
-    """Return whether an execution has a command from a source."""
-    check_ids([execution_id])
-    return any((one.source, one.source_n) == (source, 0) for one in db.commands.get(execution_id, ()))
-
-
 def heads(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Head | None]:
     """Read the heads of executions."""
     check_ids(execution_ids)
     return [db.heads.get(id_) for id_ in execution_ids]
-
-
-def unread(db: MemoryDatabase, seen: Sequence[tuple[str, int]]) -> list[str]:
-    """Return the executions that have more commands than their driver has seen."""
-    check_ids(id_ for id_, _ in seen)
-    return [id_ for id_, n in seen if id_ in db.heads and db.heads[id_].commands_seq > n]
 
 
 def get(db: MemoryDatabase, execution_id: str) -> ExecutionRow | None:
@@ -155,22 +180,28 @@ def _point_age(row: PointRow) -> tuple[int, str]:
     return row.point.opened_at, row.point.id
 
 
+OPEN = ("pending", "running", "pausing", "waiting", "paused")
+
+
 def counts(db: MemoryDatabase) -> dict[str, int]:
     """Count executions by status."""
     return dict(Counter(head.status for head in db.heads.values()))
 
 
-def gauges(db: MemoryDatabase, now: int, before: int) -> Gauges:
-    """Count executions by status, due ones, unread commands and long pauses."""
-    rows = [
-        (
-            head.status,
-            1,
-            head.commands_seq - head.commands_done,
-            int(head.wake_at is not None and head.wake_at <= now),
-            int(head.paused_at is not None and head.paused_at < before),
-            head.paused_at,
-        )
-        for head in db.heads.values()
-    ]
-    return sum_gauges(rows)
+def gauges(db: MemoryDatabase, now: int, before: int, workflows: int) -> Gauges:
+    """Count what has not ended or waits."""
+    heads = list(db.heads.values())
+    due = [head for head in heads if head.wake_at is not None and head.wake_at <= now]
+    paused = [head for head in heads if head.paused_at is not None]
+    messages = [message.due_at for message in db.outbox.values()]
+    return Gauges(
+        executions=dict.fromkeys(OPEN, 0) | Counter(head.status for head in heads if head.status in OPEN),
+        paused=dict(sorted(Counter(head.workflow for head in paused).items())[:workflows]),
+        paused_long=sum(head.paused_at < before for head in paused if head.paused_at is not None),
+        oldest_paused=min((head.paused_at for head in paused if head.paused_at is not None), default=None),
+        due=len(due),
+        oldest_due=min((head.wake_at for head in due if head.wake_at is not None), default=None),
+        commands=sum(head.commands_seq - head.commands_done for head in due),
+        messages=len(messages),
+        oldest_message=min(messages, default=None),
+    )

@@ -5,12 +5,34 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.records import CLOSED
-from layover.stores.checks import at_most
+from layover.stores.checks import at_most, check_ids
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
+
+
+class MemoryRetention:
+    """Deletes executions in memory."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def list_purgeable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
+        """Return executions that may be purged."""
+        return purgeable_executions(await self._session.turn(), before, most, workflow)
+
+    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
+        """Delete executions."""
+        check_ids(execution_ids)
+        return purge(await self._session.turn(), execution_ids, before)
+
+    async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
+        """Do nothing: there are no weekly partitions."""
+        await self._session.turn()
+        return 0
 
 
 def purgeable_executions(db: MemoryDatabase, before: int, most: int, workflow: str | None) -> list[str]:
@@ -42,6 +64,8 @@ def purge(db: MemoryDatabase, execution_ids: Sequence[str], before: int | None) 
         db.ends.pop(id_, None)
         db.snapshots.pop(id_, None)
         db.places.pop(id_, None)
+        db.progress.pop(id_, None)
+        db.node_logs.pop(id_, None)
     db.points = {name: row for name, row in db.points.items() if row.execution_id not in purged}
     db.waits = {name: wait for name, wait in db.waits.items() if wait.execution_id not in purged}
     db.tokens = {hash_: wait for hash_, wait in db.tokens.items() if wait.execution_id not in purged}

@@ -10,11 +10,43 @@ from layover.stores.memory.audit import write_audit
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.ports.records import AuditEntry, Signal, Wait
+    from layover.ports.records import AuditRow, Signal, Wait
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
 
 
-def store_signal(db: MemoryDatabase, signal: Signal, audit: AuditEntry | None) -> bool:
+class MemorySignals:
+    """Signals in memory."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def add(self, signal: Signal, audit: AuditRow | None = None) -> bool:
+        """Store a signal."""
+        return store_signal(await self._session.turn(), signal, audit)
+
+    async def list_waits(self, name: str, key: str) -> list[Wait]:
+        """Read the pause points that wait for a signal."""
+        return waits(await self._session.turn(), name, key)
+
+    async def list_since(self, name: str, key: str, since: int) -> list[Signal]:
+        """Read signals."""
+        return signals(await self._session.turn(), name, key, since)
+
+    async def list_undispatched(self, before: int, most: int) -> list[Signal]:
+        """Read signals that were not yet sent to all pause points that wait for them."""
+        return undispatched(await self._session.turn(), before, most)
+
+    async def mark_dispatched(self, ids: Sequence[str]) -> None:
+        """Record that signals were sent to all pause points that wait for them."""
+        mark_dispatched(await self._session.turn(), ids)
+
+    async def delete_old(self, before: int, most: int) -> int:
+        """Delete dispatched signals."""
+        return delete_old_signals(await self._session.turn(), before, most)
+
+
+def store_signal(db: MemoryDatabase, signal: Signal, audit: AuditRow | None) -> bool:
     """Store a signal, unless it was stored before; return whether it was stored now."""
     if signal.id in db.signals:
         return False

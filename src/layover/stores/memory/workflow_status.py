@@ -4,31 +4,49 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.ports.access import Standing
+from layover.ports.access import WorkflowStatus
 from layover.stores.memory.audit import write_audit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import AuditEntry
+    from layover.ports.records import AuditRow
     from layover.stores.memory.database import MemoryDatabase
+    from layover.stores.memory.session import MemorySession
 
 
-def set_workflow_status(db: MemoryDatabase, standing: Standing, audit: AuditEntry | None) -> None:
+class MemoryWorkflowStatus:
+    """Workflow statuses in memory."""
+
+    def __init__(self, session: MemorySession) -> None:
+        self._session = session
+
+    async def set_status(self, status: WorkflowStatus, audit: AuditRow | None = None) -> None:
+        """Set the status of a workflow."""
+        set_workflow_status(await self._session.turn(), status, audit)
+
+    async def list_statuses(self, workflows: Sequence[str] | None = None) -> list[WorkflowStatus]:
+        """Read the status of workflows."""
+        return workflow_statuses(await self._session.turn(), workflows)
+
+
+def set_workflow_status(db: MemoryDatabase, status: WorkflowStatus, audit: AuditRow | None) -> None:
     """Set the status of a workflow."""
-    db.standings[standing.workflow] = standing
+    db.workflow_statuses[status.workflow] = status
     write_audit(db, audit)
 
 
 def revive(db: MemoryDatabase, workflow: str, now: int, by: str) -> bool:
     """Make a deleted workflow active again; return whether it was deleted."""
-    found = db.standings.get(workflow)
+    found = db.workflow_statuses.get(workflow)
     if found is None or found.state != "deleted":
         return False
-    db.standings[workflow] = Standing(workflow=workflow, state="active", changed_at=now, by=by)
+    db.workflow_statuses[workflow] = WorkflowStatus(workflow=workflow, state="active", changed_at=now, by=by)
     return True
 
 
-def workflow_statuses(db: MemoryDatabase, workflows: Sequence[str] | None) -> list[Standing]:
+def workflow_statuses(db: MemoryDatabase, workflows: Sequence[str] | None) -> list[WorkflowStatus]:
     """Read the status of workflows, in the order of their names."""
-    return [db.standings[name] for name in sorted(db.standings) if workflows is None or name in workflows]
+    return [
+        db.workflow_statuses[name] for name in sorted(db.workflow_statuses) if workflows is None or name in workflows
+    ]

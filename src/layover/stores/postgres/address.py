@@ -11,7 +11,7 @@ import re
 from typing import NamedTuple
 from urllib.parse import SplitResult, parse_qsl, quote, urlencode, urlsplit
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 
 _NAME = re.compile(r"[a-z_][a-z0-9_]{0,50}")
 _DIGITS = re.compile(r"[0-9]{1,7}")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreUnusable
 from layover.stores.migrations import Shape
-from layover.stores.postgres.database import Database
-from layover.stores.postgres.migrations import check_known, migrate, migrations, taken
+from layover.stores.postgres.database import PostgresSchema
+from layover.stores.postgres.migrations import applied_migrations, check_known, migrate, migrations
+from layover.stores.vitals import Vitals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,7 +34,7 @@ async def living_instances(address: Address) -> list[str]:
             return []  # there are no tables yet
 
 
-async def living(db: Database) -> list[str]:
+async def living(db: PostgresSchema) -> list[str]:
     """Return the same for an open database."""
     names = [name for (name,) in await db.fetch("living_instances", SILENT_FOR)]
     return [name for name in names if not name.startswith(_COMMANDS)]
@@ -42,7 +43,7 @@ async def living(db: Database) -> list[str]:
 async def shape_of(address: Address) -> Shape:
     """Return the last migration of a schema."""
     async with _opened(address) as db:
-        had = await taken(db)
+        had = await applied_migrations(db)
     return Shape(max(had.checksums, default=0) if had is not None else None, migrations()[-1].number)
 
 
@@ -60,9 +61,23 @@ async def library(address: Address) -> str:
         return str(await db.fetchval("server_version"))
 
 
+async def vitals_of(address: Address) -> Vitals:
+    """Return how carefully a server keeps what is written, as it is set for our connections."""
+    async with _opened(address) as db:
+        ((fsync, full_page_writes, synchronous_commit, jit, read_only),) = await db.fetch("server_settings")
+    return Vitals(
+        fsync=fsync,
+        full_page_writes=full_page_writes,
+        synchronous_commit=synchronous_commit,
+        read_only=read_only,
+        jit=jit,
+        pooled=address.pooled,
+    )
+
+
 @asynccontextmanager
-async def _opened(address: Address) -> AsyncIterator[Database]:
-    db = Database(address)
+async def _opened(address: Address) -> AsyncIterator[PostgresSchema]:
+    db = PostgresSchema(address)
     try:
         yield db
     finally:

@@ -7,28 +7,30 @@ writes one answer for each execution; another answer to the same execution is tr
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import msgspec
 from msgspec.structs import replace
 
-from layover.core.engine.answers import Refused, reserve
+from layover.core.engine.state import Point
 from layover.ports.errors import StoreError, StoreUnusable
-from layover.ports.records import CLOSED, Claimed, Command, Refusal, Reserved
+from layover.ports.records import Claimed, QueuedCommand, Refusal, Reserved
+from layover.stores.answers import judge_answer, reserved
+from layover.stores.checks import check_texts
 from layover.stores.postgres.audit import audit_columns
 from layover.stores.postgres.batcher import Batcher
 from layover.stores.postgres.commands import until_seen
-from layover.stores.postgres.rows import HEAD_COLUMNS, command_of, head_of, point_of
-from layover.stores.refusals import execution_closed, point_closed, unknown_point
+from layover.stores.postgres.rows import HEAD_COLUMNS, head_of, point_of
+from layover.stores.refusals import unknown_point
+from layover.stores.rows import command_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
     from layover.core.engine.commands import Answer
-    from layover.core.engine.state import Point
-    from layover.ports.records import AuditEntry, Claim, Head
-    from layover.stores.postgres.database import Database, Row, StatementRunner, Transaction
+    from layover.ports.records import AuditRow, Claim, Head, PointRow
+    from layover.stores.postgres.database import PostgresSchema, Row, StatementRunner, Transaction
+    from layover.stores.postgres.session import PostgresSession
 
 Answered: TypeAlias = "Reserved | Refusal"
 
@@ -42,19 +44,27 @@ class AnswerRequest(NamedTuple):
     answer: Answer
     source: str
     now: int
-    wish: Claim | None
-    audit: AuditEntry | None = None
+    claim: Claim | None
+    audit: AuditRow | None = None
 
 
-class Answers:
-    """Takes answers in batches."""
+class PostgresAnswers:
+    """Answers to the pause points of a schema."""
 
-    def __init__(self, db: Database) -> None:
-        self._db = db
-        self._batcher = Batcher(partial(attempt, db))
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
+        self.start_anew()
 
-    async def take(self, request: AnswerRequest) -> Answered:
-        """Take an answer if its point is open, the user may answer it, and the answer is valid."""
+    def start_anew(self) -> None:
+        """Begin with new batches: those of before may belong to an event loop that has ended."""
+        self._batcher = Batcher(self._attempt_all)
+
+    async def reserve(
+        self, answer: Answer, source: str, now: int, claim: Claim | None = None, audit: AuditRow | None = None
+    ) -> Reserved | Refusal:
+        """Reserve a pause point for an answer, and enqueue it."""
+        check_texts(answer.point, source)
+        request = AnswerRequest(answer, source, now, claim, audit)
         for _ in range(_TRIES):
             try:
                 result = await self._batcher.ask(request)
@@ -64,10 +74,13 @@ class Answers:
                 break  # another instance wrote one of the same answers at the same moment
             if result is not None:
                 return result
-        return await take_locking(self._db, request)
+        return await take_locking(self._session.db, request)
+
+    def _attempt_all(self, group: Sequence[AnswerRequest]) -> Awaitable[list[Answered | None]]:
+        return attempt(self._session.db, group)
 
 
-async def take_locking(db: Database, request: AnswerRequest) -> Answered:
+async def take_locking(db: PostgresSchema, request: AnswerRequest) -> Answered:
     """Take an answer under a lock on the head of its execution."""
 
     async def locking(tx: Transaction) -> Answered | None:
@@ -86,10 +99,11 @@ class _Judged(NamedTuple):
 
     place: int
     head: Head
+    found: PointRow
     point: Point
-    command: Command
-    wish: Claim | None
-    audit: AuditEntry | None
+    command: QueuedCommand
+    claim: Claim | None
+    audit: AuditRow | None
 
 
 async def attempt(db: StatementRunner, group: Sequence[AnswerRequest]) -> list[Answered | None]:
@@ -113,30 +127,22 @@ def _keys_of(group: Sequence[AnswerRequest]) -> tuple[list[str], list[str]]:
 
 
 def _judge(place: int, request: AnswerRequest, row: Row | None) -> Answered | _Judged:
-    given, source, now, wish, audit = request
+    given, source, now, claim, audit = request
     if row is None:
         return unknown_point(given.point)
     found, kept, before = point_of(row[1 : _POINT_COLUMNS + 1]), row[_POINT_COLUMNS + 1 : -1], row[-1]
     if kept[0] is None:
         raise StoreUnusable(f"The pause point {given.point} belongs to no execution.", code="corrupt")
     head = head_of(kept)
-    if before is not None:
-        return _reserved(head, found.point, before, repeated=True)
-    if found.closed_at is not None:
-        return point_closed(found.status)
-    if head.status in CLOSED:
-        return execution_closed(head.status)
-    point = reserve(found.point, found.schema, given, now)
-    if isinstance(point, Refused):
+    point = judge_answer(found, head, before, given, now)
+    if not isinstance(point, Point):
         return point
-    if point is found.point:  # the same user gave the same answer before
-        return _reserved(head, point, head.commands_seq, repeated=True)
     n = head.commands_seq + 1
     # A command without an idempotency key is identified by its position.
     source_n = 0 if source else n
     body = msgspec.json.encode(given)
-    command = Command(n=n, at=now, kind="Answer", body=body, source=source, source_n=source_n)
-    return _Judged(place, head, point, command, wish, audit)
+    command = QueuedCommand(n=n, at=now, kind="Answer", body=body, source=source, source_n=source_n)
+    return _Judged(place, head, found, point, command, claim, audit)
 
 
 async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judged, Reserved]]:
@@ -153,8 +159,8 @@ async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judg
         [one.command.body for one in judged],
         [one.command.source for one in judged],
         [one.command.source_n for one in judged],
-        [one.wish.instance if one.wish is not None else None for one in judged],
-        [one.wish.lease_until if one.wish is not None else one.command.at for one in judged],
+        [one.claim.instance if one.claim is not None else None for one in judged],
+        [one.claim.lease_until if one.claim is not None else one.command.at for one in judged],
     )
     audited = [(one.head.execution_id, one.audit) for one in judged if one.audit is not None]
     if audited:
@@ -166,18 +172,16 @@ async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judg
     for row in rows:
         written.setdefault(row[0], []).append(row)
     passed = [one for one in judged if one.head.execution_id in written]
-    return [(one, _taken(one, written[one.head.execution_id])) for one in passed]
+    return [(one, _reserved_answer(one, written[one.head.execution_id])) for one in passed]
 
 
-def _taken(one: _Judged, rows: list[Row]) -> Reserved:
-    head, wish, command = head_of(rows[0][:HEAD_COLUMNS]), one.wish, one.command
-    taken = _reserved(head, one.point, command.n)
-    if wish is None or head.owner is not None:
+def _reserved_answer(one: _Judged, rows: list[Row]) -> Reserved:
+    head, claim, command = head_of(rows[0][:HEAD_COLUMNS]), one.claim, one.command
+    taken = reserved(head, one.found, one.point, command.n)
+    if claim is None or head.owner is not None:
         return taken
-    claimed = replace(head, commands_seq=command.n, owner=wish.instance, epoch=head.epoch + 1, wake_at=wish.lease_until)
+    claimed = replace(
+        head, commands_seq=command.n, owner=claim.instance, epoch=head.epoch + 1, wake_at=claim.lease_until
+    )
     unread = [command_of(row[HEAD_COLUMNS:]) for row in rows if row[HEAD_COLUMNS] is not None]
     return replace(taken, claimed=Claimed(head=claimed, commands=(*unread, command)))
-
-
-def _reserved(head: Head, point: Point, n: int, *, repeated: bool = False) -> Reserved:
-    return Reserved(execution_id=head.execution_id, point=point, n=n, owner=head.owner, repeated=repeated)

@@ -11,25 +11,62 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import astuple
 
+from layover.ports.commit_points import CommitPoint, announce_soon
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
 from layover.stores.checks import checked_appends, point_exists
 from layover.stores.json_contains import storable_input
-from layover.stores.postgres.commit_statements import KEEPING, MOVES, NEW, RESTING_MOVES, commit_statement
+from layover.stores.postgres.commit_statements import (
+    KEEPING,
+    MOVES,
+    NEW,
+    RESTING_MOVES,
+    STARTED_INPUTS,
+    commit_statement,
+)
 from layover.stores.postgres.queries import commands_after
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
-    from layover.ports.records import Append, Command, NewExecution
-    from layover.stores.postgres.database import Database, Row, StatementRunner
+    from layover.ports.records import Append, NewExecution, QueuedCommand
+    from layover.stores.postgres.database import Row, StatementRunner
+    from layover.stores.postgres.session import PostgresSession
 
 T = TypeVar("T")
 
 
-async def commit(db: Database, appends: Sequence[Append]) -> list[Outcome]:
-    """Write the appends that pass; return the outcome of each."""
-    return await _commit(db, db.address.schema, appends)
+class PostgresAppends:
+    """The logs of a schema."""
+
+    lanes = 2  # while the server commits one group, the next can be on its way
+
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
+
+    def commit(self, appends: Sequence[Append]) -> Awaitable[list[Outcome]]:
+        """Write the appends that pass; return the outcome of each."""
+        return self._commit(checked_appends(appends))
+
+    async def _commit(self, appends: Sequence[Append]) -> list[Outcome]:
+        announce_soon(CommitPoint.ROWS_WRITTEN)  # after the statement was sent, before its result arrives
+        db = self._session.db
+        return await _commit(db, db.address.schema, appends)
+
+    async def commit_informed(self, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append]) -> Outcome:
+        """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
+        (checked,) = checked_appends([append])
+        db = self._session.db
+
+        async def write(tx: StatementRunner) -> Outcome:
+            await tx.fetch("lock_head", checked.execution_id)
+            schema = db.address.schema
+            (outcome,) = await _commit(tx, schema, [checked])
+            if outcome.verdict == "uninformed":
+                (outcome,) = await _commit(tx, schema, checked_appends([decide(outcome.commands)]))
+            return outcome
+
+        return await db.transact(write)
 
 
 async def _commit(db: StatementRunner, schema: str, appends: Sequence[Append]) -> list[Outcome]:
@@ -44,20 +81,6 @@ async def _commit(db: StatementRunner, schema: str, appends: Sequence[Append]) -
     if not refused:
         return [_passed(append) for append in appends]
     return await _outcomes(db, appends, refused)
-
-
-async def commit_informed(db: Database, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
-    """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
-
-    async def write(tx: StatementRunner) -> Outcome:
-        await tx.fetch("lock_head", append.execution_id)
-        schema = db.address.schema
-        (outcome,) = await _commit(tx, schema, [append])
-        if outcome.verdict == "uninformed":
-            (outcome,) = await _commit(tx, schema, checked_appends([decide(outcome.commands)]))
-        return outcome
-
-    return await db.transact(write)
 
 
 def _in_detail(error: StoreError, appends: Sequence[Append]) -> StoreError:
@@ -200,6 +223,9 @@ class _Group:
             self._add("messages", _MESSAGES, row)
         for token in append.tokens:
             self._add("tokens", _TOKENS, (id_, token.hash, token.point))
+        if append.trigger_input is not None:
+            started = append.trigger_input
+            self._add(STARTED_INPUTS, _STARTED, (id_, started.trigger_id, started.input_id))
         if append.audit is not None:
             self._add("audit_entries", _AUDITED, (id_, *astuple(append.audit)))
 
@@ -251,6 +277,7 @@ _EARLIER = ("earlier_ids", "earlier_seq", "earlier_counts", "earlier_at", "earli
 _SNAPSHOTS = ("snapshot_ids", "snapshot_seq", "snapshot_bodies")
 _ENDED = ("ended_ids", "ended_at", "ended_outcomes", "ended_error_codes")
 _MESSAGES = ("senders", "message_n", "destinations", "message_kinds", "message_bodies", "due_at")
+_STARTED = ("started_ids", "started_triggers", "started_inputs")
 _TOKENS = ("token_ids", "token_hashes", "token_points")
 _OPENED = (
     "opened_ids",

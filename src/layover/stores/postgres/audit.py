@@ -6,45 +6,52 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import astuple
 
-from layover.ports.records import AuditEntry
+from layover.ports.records import AuditRow
 from layover.stores.checks import at_most
-from layover.stores.postgres.rows import audit_of
+from layover.stores.rows import audit_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.access import AuditFilter
     from layover.stores.postgres.database import StatementRunner
+    from layover.stores.postgres.session import PostgresSession
 
 _NEWEST = (2**63 - 1, "")
 
 
-def audit_columns(entries: Sequence[AuditEntry]) -> list[list[object]]:
+class PostgresAudit:
+    """Audit entries of a schema."""
+
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
+
+    async def list_entries(self, wanted: AuditFilter) -> list[AuditRow]:
+        """List audit entries, newest first, by the index that fits the filter best."""
+        db = self._session.db
+        usual = (*(wanted.after or _NEWEST), at_most(wanted.limit), wanted.act, wanted.target)
+        if wanted.execution_id is not None:
+            rows = await db.fetch("list_audit_entries_of_execution", *usual, wanted.user, wanted.execution_id)
+        elif wanted.user is not None:
+            rows = await db.fetch("list_audit_entries_of_user", *usual, wanted.user)
+        else:
+            rows = await db.fetch("list_audit_entries", *usual)
+        return [audit_of(row) for row in rows]
+
+    async def delete_old(self, before: int, most: int) -> int:
+        """Delete old audit entries, oldest first; entries that another instance deletes are not counted."""
+        count: int = await self._session.db.fetchval("delete_old_audit_entries", before, at_most(most))
+        return count
+
+
+def audit_columns(entries: Sequence[AuditRow]) -> list[list[object]]:
     """Return entries column by column, in the order in which the statements take them."""
     if not entries:
-        return [[] for _ in AuditEntry.__struct_fields__]
+        return [[] for _ in AuditRow.__struct_fields__]
     return [list(column) for column in zip(*map(astuple, entries), strict=True)]
 
 
-async def write_audit(db: StatementRunner, entry: AuditEntry | None) -> None:
+async def write_audit(db: StatementRunner, entry: AuditRow | None) -> None:
     """Write an audit entry, if there is one. An act of several parts has one entry, which is written once."""
     if entry is not None:
         await db.fetch("write_audit_entries", *audit_columns([entry]))
-
-
-async def list_audit(db: StatementRunner, wanted: AuditFilter) -> list[AuditEntry]:
-    """List audit entries, newest first, by the index that fits the filter best."""
-    usual = (*(wanted.after or _NEWEST), at_most(wanted.limit), wanted.act, wanted.target)
-    if wanted.execution_id is not None:
-        rows = await db.fetch("list_audit_entries_of_execution", *usual, wanted.user, wanted.execution_id)
-    elif wanted.user is not None:
-        rows = await db.fetch("list_audit_entries_of_user", *usual, wanted.user)
-    else:
-        rows = await db.fetch("list_audit_entries", *usual)
-    return [audit_of(row) for row in rows]
-
-
-async def delete_old_audit(db: StatementRunner, before: int, most: int) -> int:
-    """Delete old audit entries, oldest first; entries that another instance deletes are not counted."""
-    count: int = await db.fetchval("delete_old_audit_entries", before, at_most(most))
-    return count

@@ -17,6 +17,11 @@ _PARTS = parts("group_commit")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 NEW, MOVES, RESTING_MOVES = "new", "moves", "resting_moves"
+STARTED_INPUTS = "started_inputs"  # some new executions are started by inputs of triggers
+_PENDING = (
+    "\n    WHERE execution_id <> ALL(:started_ids::uuid[])"
+    " OR (execution_id IN (SELECT execution_id FROM started_inputs)) IS TRUE"
+)
 KEEPING = "keeping"  # some appends made no progress, and keep the count of takeovers
 _KEPT = "CASE WHEN h.execution_id = ANY(:keeping::uuid[]) THEN h.takeovers ELSE 0 END"
 # The parts that begin executions, and those that move them.
@@ -53,8 +58,11 @@ def commit_statement(schema: str, wanted: frozenset[str]) -> CommitStatement:
     has_moves = bool(wanted & {MOVES, RESTING_MOVES})
     # Every group inserts heads before it locks heads, so no two groups wait for each other.
     after = "(SELECT count(*) FROM new_heads) >= 0" if NEW in wanted else "TRUE"
-    found = [_PARTS[name] for begin in (NEW, MOVES, RESTING_MOVES) if begin in wanted for name in _TABLES[begin]]
+    found = [_PARTS[STARTED_INPUTS]] if STARTED_INPUTS in wanted else []
+    found += [_PARTS[name] for begin in (NEW, MOVES, RESTING_MOVES) if begin in wanted for name in _TABLES[begin]]
     kept = _KEPT if KEEPING in wanted else "0"
+    pending = _PENDING if STARTED_INPUTS in wanted else ""
+    found = [part.replace("{whose_inputs_were_pending}", pending) for part in found]
     tables = [part.replace("{new_heads_are_there}", after).replace("{takeovers}", kept) for part in found]
     kinds = [kind for kind, has in (("new", NEW in wanted), ("moves", has_moves)) if has]
     belongings = [_PARTS[name] for name in BELONGINGS if name in wanted]

@@ -67,7 +67,7 @@ class Transaction:
         return await self._connection.fetchval(self._sql[name], *values)
 
 
-class Database:
+class PostgresSchema:
     """The statements and connections of a schema."""
 
     def __init__(self, address: Address) -> None:

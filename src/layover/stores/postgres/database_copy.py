@@ -8,44 +8,86 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec.structs import astuple
 
-from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
+from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
 from layover.ports.records import Token
+from layover.ports.trigger_records import TriggerEventRow
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
 from layover.stores.postgres import api_keys, weekly_partitions
 from layover.stores.postgres.limits import save_places
+from layover.stores.postgres.node_reports import chunk_of
 from layover.stores.postgres.queries import commands_of_executions
-from layover.stores.postgres.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
+from layover.stores.postgres.rows import execution_of, message_of, place_of_row, point_of
+from layover.stores.postgres.triggers import input_columns, input_of
+from layover.stores.rows import entry_of, signal_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
     from layover.ports.moving import Batch
-    from layover.ports.records import ExecutionRow, PointRow
-    from layover.stores.postgres.database import Database, StatementRunner, Transaction
+    from layover.ports.records import PointRow
+    from layover.ports.trigger_records import InputRow
+    from layover.ports.view_records import ExecutionRow
+    from layover.stores.postgres.database import PostgresSchema, Transaction
+    from layover.stores.postgres.session import PostgresSession
 
 T = TypeVar("T")
 
 _ID_BYTES = 16
+_FIRST_ID = "00000000-0000-0000-0000-000000000000"
 
 
-async def sizes(db: StatementRunner, after: str, most: int) -> list[Size]:
-    """Return the sizes of executions."""
-    first = int.from_bytes(key(after)) + 1 if after else 0
-    if first.bit_length() > 8 * _ID_BYTES:
-        return []
-    rows = await db.fetch("execution_sizes", text(first.to_bytes(_ID_BYTES)), at_most(most))
-    return [Size(execution_id=id_, size=int(size)) for id_, size in rows]
+class PostgresDatabaseCopy:
+    """Everything of a schema."""
+
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
+
+    async def read_sizes(self, after: str, most: int) -> list[Size]:
+        """Return the sizes of executions."""
+        first = int.from_bytes(key(after)) + 1 if after else 0
+        if first.bit_length() > 8 * _ID_BYTES:
+            return []
+        rows = await self._session.db.fetch("execution_sizes", text(first.to_bytes(_ID_BYTES)), at_most(most))
+        return [Size(execution_id=id_, size=int(size)) for id_, size in rows]
+
+    async def read_executions(self, execution_ids: Sequence[str]) -> list[StoredExecution]:
+        """Read executions with everything that belongs to them."""
+        check_ids(execution_ids)
+        return await self._session.db.transact(lambda tx: _read_executions(tx, sorted(set(execution_ids))))
+
+    async def read_signals(self, after: str, most: int) -> list[KeptSignal]:
+        """Read signals."""
+        rows = await self._session.db.fetch("signals_after", after, at_most(most))
+        return [KeptSignal(signal=signal_of(row[:-1]), dispatched=row[-1]) for row in rows]
+
+    async def read_rates(self, after: str, most: int) -> list[UsedRate]:
+        """Read until when rates are used."""
+        rows = await self._session.db.fetch("rates_after", after, at_most(most))
+        return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
+
+    async def read_trigger_inputs(self, after: tuple[str, str] | None, most: int) -> list[InputRow]:
+        """Read inputs of triggers."""
+        rows = await self._session.db.fetch("trigger_inputs_after", *(after or (_FIRST_ID, "")), at_most(most))
+        return [input_of(row) for row in rows]
+
+    async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
+        """Read the logs of triggers."""
+        rows = await self._session.db.fetch("all_trigger_events_after", *(after or (_FIRST_ID, 0)), at_most(most))
+        return [
+            CopiedEvent(trigger_id=id_, event=TriggerEventRow(seq=seq, at=at, kind=kind, body=body))
+            for id_, seq, at, kind, body in rows
+        ]
+
+    async def write_batch(self, batch: Batch) -> None:
+        """Write a batch of another database. A row that exists is an error, and nothing is written then."""
+        db = self._session.db
+        await _prepare_weeks(db, batch)
+        await db.transact(lambda tx: _write_batch(tx, batch))
 
 
-async def read_executions(db: Database, execution_ids: Sequence[str]) -> list[Whole]:
-    """Read executions with everything that belongs to them."""
-    check_ids(execution_ids)
-    return await db.transact(lambda tx: _read_executions(tx, sorted(set(execution_ids))))
-
-
-async def _read_executions(tx: Transaction, ids: list[str]) -> list[Whole]:
+async def _read_executions(tx: Transaction, ids: list[str]) -> list[StoredExecution]:
     rows = [execution_of(row) for row in await tx.fetch("executions_by_id", ids)]
     weeks = {row.head.execution_id: weekly_partitions.week_of(row.info.created_at) for row in rows}
     entries = await _by_execution(tx, "entries_of_executions", entry_of, list(weeks), list(weeks.values()))
@@ -58,10 +100,13 @@ async def _read_executions(tx: Transaction, ids: list[str]) -> list[Whole]:
         points[point.execution_id].append(point)
     for message in map(message_of, await tx.fetch("messages_of_senders", ids)):
         messages[message.sender].append(message)
+    logs = defaultdict(list)
+    for chunk in map(chunk_of, await tx.fetch("node_logs_of_executions", ids)):
+        logs[chunk.execution_id].append(chunk)
     places = {place.execution_id: place for place in map(place_of_row, await tx.fetch("places_of_executions", ids))}
     inputs = {row[0]: row[1].encode() for row in await tx.fetch("inputs_of_executions", ids)}
     return [
-        Whole(
+        StoredExecution(
             row=row,
             entries=tuple(entries[id_]),
             snapshot=snapshots[id_][0] if id_ in snapshots else None,
@@ -71,6 +116,7 @@ async def _read_executions(tx: Transaction, ids: list[str]) -> list[Whole]:
             tokens=tuple(tokens[id_]),
             waits=tuple(waits[id_]),
             place=places.get(id_),
+            logs=tuple(logs[id_]),
             input=inputs.get(id_),
         )
         for row in rows
@@ -88,55 +134,41 @@ async def _by_execution(
     return found
 
 
-async def kept_signals(db: StatementRunner, after: str, most: int) -> list[KeptSignal]:
-    """Read signals."""
-    rows = await db.fetch("signals_after", after, at_most(most))
-    return [KeptSignal(signal=signal_of(row[:-1]), dispatched=row[-1]) for row in rows]
-
-
-async def used_rates(db: StatementRunner, after: str, most: int) -> list[UsedRate]:
-    """Read until when rates are used."""
-    rows = await db.fetch("rates_after", after, at_most(most))
-    return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
-
-
-async def write_batch(db: Database, batch: Batch) -> None:
-    """Write a batch of another database. A row that exists is an error, and nothing is written then."""
-    await _prepare_weeks(db, batch)
-    await db.transact(lambda tx: _write_batch(tx, batch))
-
-
-async def _prepare_weeks(db: Database, batch: Batch) -> None:
+async def _prepare_weeks(db: PostgresSchema, batch: Batch) -> None:
     """Create the partitions that the logs of a batch belong in."""
-    weeks = sorted({weekly_partitions.week_of(whole.row.info.created_at) for whole in batch.wholes})
+    weeks = sorted({weekly_partitions.week_of(whole.row.info.created_at) for whole in batch.executions})
     for (era,) in await db.fetch("weeks_without_partition", weeks) if weeks else ():
         await weekly_partitions.prepare(db, era * weekly_partitions.WEEK)
 
 
 async def _write_batch(tx: Transaction, batch: Batch) -> None:
-    wholes = batch.wholes
+    executions = batch.executions
     await _insert(tx, "insert_versions", (astuple(version) for version in batch.versions))
-    await _insert(tx, "insert_heads", (_head_columns(whole.row) for whole in wholes))
-    await _insert(tx, "insert_executions", (_execution_columns(whole) for whole in wholes))
+    await _insert(tx, "insert_heads", (_head_columns(whole.row) for whole in executions))
+    await _insert(tx, "insert_executions", (_execution_columns(whole) for whole in executions))
     entries = (
         (whole.id, weekly_partitions.week_of(whole.row.info.created_at), entry.seq, entry.at, entry.count, entry.events)
-        for whole in wholes
+        for whole in executions
         for entry in whole.entries
     )
     await _insert(tx, "insert_entries", entries)
-    snapshots = ((whole.id, *astuple(whole.snapshot)) for whole in wholes if whole.snapshot is not None)
+    snapshots = ((whole.id, *astuple(whole.snapshot)) for whole in executions if whole.snapshot is not None)
     await _insert(tx, "insert_snapshots", snapshots)
-    await _insert(tx, "insert_points", (_point_columns(row) for whole in wholes for row in whole.points))
-    await _insert(tx, "insert_commands", ((whole.id, *astuple(one)) for whole in wholes for one in whole.commands))
-    await _insert(tx, "insert_messages", (astuple(message) for whole in wholes for message in whole.messages))
-    await _insert(tx, "insert_tokens", ((whole.id, *astuple(token)) for whole in wholes for token in whole.tokens))
-    await _insert(tx, "insert_waits", ((whole.id, *astuple(wait)) for whole in wholes for wait in whole.waits))
-    await save_places(tx, [whole.place for whole in wholes if whole.place is not None])
+    await _insert(tx, "insert_points", (_point_columns(row) for whole in executions for row in whole.points))
+    await _insert(tx, "insert_commands", ((whole.id, *astuple(one)) for whole in executions for one in whole.commands))
+    await _insert(tx, "insert_messages", (astuple(message) for whole in executions for message in whole.messages))
+    await _insert(tx, "insert_tokens", ((whole.id, *astuple(token)) for whole in executions for token in whole.tokens))
+    await _insert(tx, "insert_waits", ((whole.id, *astuple(wait)) for whole in executions for wait in whole.waits))
+    await _insert(tx, "insert_node_logs", (astuple(chunk) for whole in executions for chunk in whole.logs))
+    await save_places(tx, [whole.place for whole in executions if whole.place is not None])
     await _insert(tx, "insert_signals", ((*astuple(kept.signal), kept.dispatched) for kept in batch.signals))
     await _insert(tx, "insert_rates", (astuple(rate) for rate in batch.rates))
     await _insert(tx, "insert_api_keys", map(api_keys.columns, batch.keys))
-    await _insert(tx, "insert_workflow_statuses", map(astuple, batch.standings))
+    await _insert(tx, "insert_workflow_statuses", map(astuple, batch.workflow_statuses))
     await _insert(tx, "insert_audit_entries", map(astuple, batch.audit))
+    await _insert(tx, "copy_triggers", map(astuple, batch.triggers))
+    await _insert(tx, "copy_trigger_inputs", map(input_columns, batch.trigger_inputs))
+    await _insert(tx, "insert_trigger_events", ((one.trigger_id, *astuple(one.event)) for one in batch.trigger_events))
 
 
 async def _insert(tx: Transaction, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
@@ -167,7 +199,7 @@ def _head_columns(row: ExecutionRow) -> tuple[object, ...]:
     )
 
 
-def _execution_columns(whole: Whole) -> tuple[object, ...]:
+def _execution_columns(whole: StoredExecution) -> tuple[object, ...]:
     row = whole.row
     info, closed = row.info, row.closed
     return (
@@ -201,9 +233,9 @@ def _point_columns(row: PointRow) -> tuple[object, ...]:
     )
 
 
-def _snapshot_of(columns: Sequence[Any]) -> Snapshot:
+def _snapshot_of(columns: Sequence[Any]) -> CopiedSnapshot:
     seq, body = columns
-    return Snapshot(seq=seq, body=body)
+    return CopiedSnapshot(seq=seq, body=body)
 
 
 def _token_of(columns: Sequence[Any]) -> Token:
@@ -211,9 +243,9 @@ def _token_of(columns: Sequence[Any]) -> Token:
     return Token(hash=hash_, point=point)
 
 
-def _awaited_of(columns: Sequence[Any]) -> AwaitedSignal:
+def _awaited_of(columns: Sequence[Any]) -> SignalKey:
     name, awaited, point = columns
-    return AwaitedSignal(name=name, key=awaited, point=point)
+    return SignalKey(name=name, key=awaited, point=point)
 
 
 def _json(texts: tuple[str, ...]) -> str | None:

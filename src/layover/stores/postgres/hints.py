@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
-    from layover.stores.postgres.database import Database
+    from layover.stores.postgres.database import PostgresSchema
 
 _GATHER = 0.005  # seconds
 _MOST_BYTES = 7_900  # what a notification can hold, less a little
@@ -43,7 +43,7 @@ class _Word(msgspec.Struct, array_like=True):
 class NotifiedHints:
     """Sends hints to other instances, and listens to theirs while it is open."""
 
-    def __init__(self, db: Database, instance: str) -> None:
+    def __init__(self, db: PostgresSchema, instance: str) -> None:
         self._db = db
         self._instance = instance
         self._channel = f"layover_{db.address.schema}"
@@ -109,7 +109,7 @@ class NotifiedHints:
         """Listen until the connection is lost; a silent connection is tested now and then."""
         lost = asyncio.Event()
         connection.add_termination_listener(lambda _: lost.set())
-        await connection.add_listener(self._channel, self._heard)
+        await connection.add_listener(self._channel, self._on_notification)
         self._pass_on(Hint(kind="due"))
         while not lost.is_set():
             with suppress(TimeoutError):
@@ -121,7 +121,7 @@ class NotifiedHints:
             except OF_DRIVER:
                 break  # it was connected for a while, so the next attempt need not wait long
 
-    def _heard(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
+    def _on_notification(self, _connection: object, _pid: int, _channel: str, payload: object) -> None:
         try:
             word = msgspec.json.decode(str(payload), type=_Word)
         except msgspec.MsgspecError:

@@ -7,35 +7,39 @@ from typing import TYPE_CHECKING
 from msgspec.structs import astuple
 
 from layover.stores.checks import at_most
-from layover.stores.postgres.rows import reply_of
+from layover.stores.rows import reply_of
 
 if TYPE_CHECKING:
-    from layover.ports.access import Reply
-    from layover.stores.postgres.database import StatementRunner
+    from layover.ports.access import IdempotentReply
+    from layover.stores.postgres.session import PostgresSession
 
 
-async def begin_reply(db: StatementRunner, reply: Reply, now: int) -> Reply | None:
-    """Record that a request is in progress, or return its reply or the request in progress."""
-    while True:
-        ((is_noted, *known),) = await db.fetch("begin_reply", *astuple(reply), now)
-        if is_noted:
-            return None
-        if known[0] is not None:
-            return reply_of(known)
-        # Another instance wrote or deleted the record meanwhile; the next try sees that.
+class PostgresIdempotency:
+    """Replies to requests of a schema."""
 
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
 
-async def end_reply(db: StatementRunner, reply: Reply) -> None:
-    """Store the reply, unless there is one, or another request has taken the key meanwhile."""
-    await db.fetch("end_reply", *astuple(reply))
+    async def begin(self, reply: IdempotentReply, now: int) -> IdempotentReply | None:
+        """Record that a request is in progress, or return its reply or the request in progress."""
+        db = self._session.db
+        while True:
+            ((is_noted, *known),) = await db.fetch("begin_reply", *astuple(reply), now)
+            if is_noted:
+                return None
+            if known[0] is not None:
+                return reply_of(known)
+            # Another instance wrote or deleted the record meanwhile; the next try sees that.
 
+    async def finish(self, reply: IdempotentReply) -> None:
+        """Store the reply, unless there is one, or another request has taken the key meanwhile."""
+        await self._session.db.fetch("end_reply", *astuple(reply))
 
-async def delete_unfinished_reply(db: StatementRunner, scope: str, key: str) -> None:
-    """Delete the record of a request in progress; a reply stays."""
-    await db.fetch("delete_unfinished_reply", scope, key)
+    async def abandon(self, scope: str, key: str) -> None:
+        """Delete the record of a request in progress; a reply stays."""
+        await self._session.db.fetch("delete_unfinished_reply", scope, key)
 
-
-async def delete_expired_replies(db: StatementRunner, now: int, most: int) -> int:
-    """Delete expired replies, oldest first; replies that another instance deletes are not counted."""
-    count: int = await db.fetchval("delete_expired_replies", now, at_most(most))
-    return count
+    async def delete_expired(self, now: int, most: int) -> int:
+        """Delete expired replies, oldest first; replies that another instance deletes are not counted."""
+        count: int = await self._session.db.fetchval("delete_expired_replies", now, at_most(most))
+        return count

@@ -7,25 +7,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.ports.records import Fault
+from layover.ports.view_records import Fault
 
 if TYPE_CHECKING:
-    from layover.stores.postgres.database import Database, Transaction
+    from layover.stores.postgres.database import Transaction
+    from layover.stores.postgres.session import PostgresSession
 
 
-async def faults(db: Database) -> list[Fault]:
-    """Return rows that no statement of ours can have left."""
+class PostgresInspection:
+    """Faults of a schema."""
 
-    async def look(tx: Transaction) -> list[Fault]:
-        await tx.fetch("allow_sequential_scans")
-        found: list[Fault] = []
-        for table, id_ in await tx.fetch("stray_rows"):
-            without = "executions" if table == "heads" else "heads"
-            message = f"It has rows in `{table}`, and none in `{without}`."
-            found.append(Fault(code="stray_rows", message=message, execution_id=id_))
-        for (id_,) in await tx.fetch("executions_without_version"):
-            message = "The version of its workflow is gone."
-            found.append(Fault(code="unknown_version", message=message, execution_id=id_))
-        return found
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
 
-    return await db.transact(look)
+    async def list_faults(self) -> list[Fault]:
+        """Return rows that no statement of ours can have left."""
+
+        async def look(tx: Transaction) -> list[Fault]:
+            await tx.fetch("allow_sequential_scans")
+            found: list[Fault] = []
+            for table, id_ in await tx.fetch("stray_rows"):
+                without = "executions" if table == "heads" else "heads"
+                message = f"It has rows in `{table}`, and none in `{without}`."
+                found.append(Fault(code="stray_rows", message=message, execution_id=id_))
+            for (id_,) in await tx.fetch("executions_without_version"):
+                message = "The version of its workflow is gone."
+                found.append(Fault(code="unknown_version", message=message, execution_id=id_))
+            return found
+
+        return await self._session.db.transact(look)

@@ -9,21 +9,69 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from msgspec.structs import replace
-
-from layover.ports.records import CLOSED, Admission, Enqueued
-from layover.stores.limits import MOST_HOLDERS, admission_of, admit_command, cancel_command, place_of, reserve_rate
+from layover.ports.limit_records import Admission
+from layover.ports.records import CLOSED, Enqueued
+from layover.stores.checks import check_ids
+from layover.stores.limits import (
+    MOST_HOLDERS,
+    admission_of,
+    admission_row,
+    admit_command,
+    advanced,
+    cancel_command,
+    check_request,
+)
 from layover.stores.postgres.commands import enqueue, until_seen
 from layover.stores.postgres.rows import place_of_row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from layover.ports.records import Place, Wish
-    from layover.stores.postgres.database import Database, StatementRunner
+    from layover.ports.limit_records import AdmissionRequest, AdmissionRow
+    from layover.stores.postgres.database import StatementRunner
+    from layover.stores.postgres.session import PostgresSession
 
 _AT_ONCE = 10  # places of a queue to read at once: usually one gets the slot that was released
 _FRONT = (-(2**63), "00000000-0000-0000-0000-000000000000")  # before the whole queue
+
+
+class PostgresLimits:
+    """Slots and rates of a schema, and the queues for them."""
+
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
+
+    async def admit(self, request: AdmissionRequest, now: int) -> Admission:
+        """Admit an execution if its limits allow it, or give it a place in the queue."""
+        check_ids([request.execution_id])
+        check_request(request)
+        db, names = self._session.db, _names(admission_row(request, now))
+
+        async def work(tx: StatementRunner) -> Admission | _Names:
+            return await _admit(tx, request, names, now)
+
+        while isinstance(result := await until_seen(lambda: db.transact(work)), _Names):
+            names = result  # it has a place from an earlier request, under other names
+        return result
+
+    async def release_slot(self, execution_id: str, now: int) -> list[str]:
+        """Release a slot or a place in the queue; return the executions that are admitted now."""
+        check_ids([execution_id])
+        db = self._session.db
+
+        async def work(tx: StatementRunner) -> list[str]:
+            return await _release_slot(tx, execution_id, now)
+
+        return await until_seen(lambda: db.transact(work))
+
+    async def delete_unused_rates(self, now: int) -> int:
+        """Delete the rows of rates that are not used any more: a rate without a row counts as unused."""
+        return len(await self._session.db.fetch("delete_unused_rates", now * 1000))
+
+    async def find_admission(self, execution_id: str) -> Admission | None:
+        """Return whether an execution is admitted, or its place in the queue."""
+        check_ids([execution_id])
+        return await admission(self._session.db, execution_id)
 
 
 class _Names(NamedTuple):
@@ -33,59 +81,36 @@ class _Names(NamedTuple):
     rate: str | None
 
 
-async def admit(db: Database, wish: Wish, now: int) -> Admission:
-    """Admit an execution if its limits allow it, or give it a place in the queue."""
-    names = _names(place_of(wish, now))
-
-    async def work(tx: StatementRunner) -> Admission | _Names:
-        return await _admit(tx, wish, names, now)
-
-    while isinstance(result := await until_seen(lambda: db.transact(work)), _Names):
-        names = result  # it has a place from an earlier request, under other names
-    return result
-
-
-async def _admit(tx: StatementRunner, wish: Wish, names: _Names, now: int) -> Admission | _Names:
+async def _admit(tx: StatementRunner, request: AdmissionRequest, names: _Names, now: int) -> Admission | _Names:
     """Admit under the locks of some names; if the place has other names, do nothing and return those."""
-    await _lock(tx, f"execution:{wish.execution_id}", *_locks(names))
-    row = await tx.fetchrow("limits_of_execution", wish.execution_id, names.slots, names.rate)
+    await _lock(tx, f"execution:{request.execution_id}", *_locks(names))
+    row = await tx.fetchrow("limits_of_execution", request.execution_id, names.slots, names.rate)
     if row is None or row[0] in CLOSED:
         return Admission(state="rejected")
     _, held, used_until, *kept = row
     was = place_of_row(kept) if kept[0] is not None else None
-    place = was if was is not None else place_of(wish, now)
+    place = was if was is not None else admission_row(request, now)
     if _names(place) != names:
         return _names(place)
-    has_room, slots = _has_room(place, held), wish.slots
+    has_room, slots = _has_room(place, held), request.slots
     if was is None and slots is not None and not has_room:
         if slots.on_conflict == "reject":
             holders = await _holders(tx, slots.name, MOST_HOLDERS)
             return Admission(state="rejected", name=slots.name, holders=tuple(holders))
         if slots.on_conflict == "cancel_running":
             others = [*await _holders(tx, slots.name, None), *await _queue(tx, slots.name)]
-            await enqueue(tx, [cancel_command(other, wish.execution_id) for other in others], now)
+            await enqueue(tx, [cancel_command(other, request.execution_id) for other in others], now)
     used = {names.rate: used_until} if names.rate is not None and used_until is not None else {}
     spent = dict(used)
     if not place.admitted and (has_room or not place.is_in_line):
-        place = _advanced(place, spent, now)
+        place = advanced(place, spent, now)
     if place != was and not await _admit_and_save(tx, [place], now):
         return Admission(state="rejected")
     await _save_rates(tx, dict(spent.items() - used.items()))
-    return await admission(tx, wish.execution_id) or Admission(state="rejected")
+    return await admission(tx, request.execution_id) or Admission(state="rejected")
 
 
-def _advanced(place: Place, used: dict[str, int], now: int) -> Place:
-    """Return a place with its slot and its start time; `used` is updated with the rate that it takes."""
-    if place.is_in_line:
-        place = replace(place, held_at=now)
-    rate = place.rate
-    if rate is not None and place.start_at is None:
-        start_at, used[rate.name] = reserve_rate(rate, used.get(rate.name, 0), now)
-        place = replace(place, start_at=start_at)
-    return replace(place, admitted=place.start_at is None or place.start_at <= now)
-
-
-async def _admit_and_save(tx: StatementRunner, places: Sequence[Place], now: int) -> list[Place]:
+async def _admit_and_save(tx: StatementRunner, places: Sequence[AdmissionRow], now: int) -> list[AdmissionRow]:
     """Send commands to the executions that are admitted, and write the places; return those that were written.
 
     An execution that was closed at this moment is left as it was: its place is released by the instance that closed it.
@@ -96,15 +121,6 @@ async def _admit_and_save(tx: StatementRunner, places: Sequence[Place], now: int
     kept = [place for place in places if place.execution_id not in closed]
     await save_places(tx, kept)
     return kept
-
-
-async def release_slot(db: Database, execution_id: str, now: int) -> list[str]:
-    """Release a slot or a place in the queue; return the executions that are admitted now."""
-
-    async def work(tx: StatementRunner) -> list[str]:
-        return await _release_slot(tx, execution_id, now)
-
-    return await until_seen(lambda: db.transact(work))
 
 
 async def _release_slot(tx: StatementRunner, execution_id: str, now: int) -> list[str]:
@@ -119,16 +135,16 @@ async def _release_slot(tx: StatementRunner, execution_id: str, now: int) -> lis
     rates = sorted({place.rate.name for place in following if place.rate is not None})
     await _lock(tx, *(f"rate:{rate}" for rate in rates))
     used = {row["name"]: row["used_until"] for row in await tx.fetch("rates_by_name", rates)} if rates else {}
-    advanced = await _admit_and_save(tx, [_advanced(place, used, now) for place in following], now)
+    moved = await _admit_and_save(tx, [advanced(place, used, now) for place in following], now)
     await tx.fetch("delete_places", [execution_id, *leaving])
     await _save_rates(tx, used)
-    await _make_messages_due_sooner(tx, advanced, now)
-    return [place.execution_id for place in advanced if place.admitted]
+    await _make_messages_due_sooner(tx, moved, now)
+    return [place.execution_id for place in moved if place.admitted]
 
 
-async def _following(tx: StatementRunner, name: str, held: int, leaver: str) -> tuple[list[Place], list[str]]:
+async def _following(tx: StatementRunner, name: str, held: int, leaver: str) -> tuple[list[AdmissionRow], list[str]]:
     """Return the places in the queue that there is room for, and those whose executions have ended meanwhile."""
-    following: list[Place] = []
+    following: list[AdmissionRow] = []
     ended: list[str] = []
     after, is_end = _FRONT, False
     while not is_end:
@@ -149,7 +165,7 @@ async def _following(tx: StatementRunner, name: str, held: int, leaver: str) -> 
     return following, ended
 
 
-async def _make_messages_due_sooner(tx: StatementRunner, places: Sequence[Place], now: int) -> None:
+async def _make_messages_due_sooner(tx: StatementRunner, places: Sequence[AdmissionRow], now: int) -> None:
     """Make the messages of executions to themselves due when they may start."""
     if places:
         moments = [max(now, place.start_at or now) for place in places]
@@ -165,16 +181,11 @@ async def admission(db: StatementRunner, execution_id: str) -> Admission | None:
     return admission_of(place_of_row(kept), ahead + 1, holders)
 
 
-async def delete_unused_rates(db: StatementRunner, now: int) -> int:
-    """Delete the rows of rates that are not used any more: a rate without a row counts as unused."""
-    return len(await db.fetch("delete_unused_rates", now * 1000))
-
-
-def _has_room(place: Place, held: int) -> bool:
+def _has_room(place: AdmissionRow, held: int) -> bool:
     return place.most is not None and held < place.most
 
 
-def _names(place: Place) -> _Names:
+def _names(place: AdmissionRow) -> _Names:
     return _Names(place.name, place.rate.name if place.rate is not None else None)
 
 
@@ -201,7 +212,7 @@ async def _save_rates(tx: StatementRunner, used: Mapping[str, int]) -> None:
         await tx.fetch("save_rates", list(used), list(used.values()))
 
 
-async def save_places(tx: StatementRunner, places: Sequence[Place]) -> None:
+async def save_places(tx: StatementRunner, places: Sequence[AdmissionRow]) -> None:
     """Store the places of executions."""
     if not places:
         return

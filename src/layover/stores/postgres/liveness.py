@@ -22,7 +22,7 @@ from layover.stores.instance_locks import InstanceLocks, is_held
 
 if TYPE_CHECKING:
     from layover.stores.postgres.address import Address
-    from layover.stores.postgres.database import Database
+    from layover.stores.postgres.database import PostgresSchema
 
 _BETWEEN_LOOKS = 0.5  # seconds
 
@@ -32,7 +32,7 @@ _log = logging.getLogger("layover.postgres")
 class LocalInstances:
     """The lock of this instance, and now and then a look at those of the others."""
 
-    def __init__(self, db: Database, instance: str) -> None:
+    def __init__(self, db: PostgresSchema, instance: str) -> None:
         self._db = db
         self._instance = instance
         self._locks: InstanceLocks | None = None
@@ -41,7 +41,7 @@ class LocalInstances:
     async def enter(self) -> None:
         """Take the lock of this instance."""
         try:
-            self._locks = await asyncio.to_thread(_held, self._db.address, self._instance)
+            self._locks = await asyncio.to_thread(_hold_locks, self._db.address, self._instance)
         except (OSError, StoreError) as error:
             _log.info("neighbours_unknown error=%s", error)
 
@@ -62,7 +62,7 @@ class LocalInstances:
             self._locks = None
 
 
-def _held(address: Address, instance: str) -> InstanceLocks:
+def _hold_locks(address: Address, instance: str) -> InstanceLocks:
     locks = InstanceLocks(folder_of(address), instance)
     locks.hold(patience=1)
     return locks

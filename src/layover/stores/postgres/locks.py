@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from layover.stores.postgres.database import StatementRunner
+    from layover.stores.postgres.session import PostgresSession
 
 
-async def take(db: StatementRunner, name: str, holder: str, now: int, until: int) -> bool:
-    """Take a lock that is free or has expired, or renew our own."""
-    return await db.fetchrow("take_lock", name, holder, now, until) is not None
+class PostgresLocks:
+    """Named locks of a schema."""
 
+    def __init__(self, session: PostgresSession) -> None:
+        self._session = session
 
-async def release(db: StatementRunner, name: str, holder: str) -> None:
-    """Release a lock."""
-    await db.fetch("release_lock", name, holder)
+    async def acquire(self, name: str, holder: str, now: int, until: int) -> bool:
+        """Take a lock that is free or has expired, or renew our own."""
+        return await self._session.db.fetchrow("take_lock", name, holder, now, until) is not None
+
+    async def release(self, name: str, holder: str) -> None:
+        """Release a lock."""
+        await self._session.db.fetch("release_lock", name, holder)

@@ -58,7 +58,7 @@ async def migration_lock(
                 f"SELECT pg_advisory_xact_lock({migration_lock_key(address.schema)})", timeout=FOR_LONG
             )
         except asyncpg.LockNotAvailableError as error:
-            text = f"Somebody else has been changing the tables of {address.shown} for long; nothing was done."
+            text = f"Another process is migrating {address.shown}, for too long; nothing was done. Try again later."
             raise StoreUnavailable(text, code="locked") from error
         await connection.execute(f"SET LOCAL lock_timeout = {patience}")
         yield

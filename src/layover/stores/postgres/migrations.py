@@ -20,27 +20,27 @@ from layover.stores.postgres.statements import in_schema, statements
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.stores.migrations import Migration
+    from layover.stores.migrations import MigrationFile
     from layover.stores.postgres.address import Address
-    from layover.stores.postgres.database import Database, StatementRunner
+    from layover.stores.postgres.database import PostgresSchema, StatementRunner
 
 _LONGEST_WAIT = 5_000  # milliseconds for a table in use; later statements wait behind us
 
 
-class Taken(NamedTuple):
+class AppliedMigrations(NamedTuple):
     """The migrations that a schema has taken: the checksum of each, and those that are compatible."""
 
     checksums: dict[int, str]
     compatible: frozenset[int]
 
 
-def migrations() -> list[Migration]:
+def migrations() -> list[MigrationFile]:
     """Return the migrations of this release."""
     return read_migrations("layover.stores.postgres")
 
 
 async def migrate(
-    address: Address, now: int, to: int | None = None, known: Sequence[Migration] | None = None
+    address: Address, now: int, to: int | None = None, known: Sequence[MigrationFile] | None = None
 ) -> list[int]:
     """Migrate a schema to a number (the newest by default), up or down; return the migrations that were taken.
 
@@ -50,7 +50,7 @@ async def migrate(
     known = migrations() if known is None else known
     async with own_connection(address) as connection:
         tables = Transaction(connection, statements(address.schema))
-        had = await taken(tables)
+        had = await applied_migrations(tables)
         if had is not None and not _to_do(address, known, had, to):
             return []
         try:
@@ -62,17 +62,17 @@ async def migrate(
             raise StoreUnavailable(text, code="locked") from error
 
 
-async def check(db: Database, known: Sequence[Migration] | None = None) -> None:
+async def check(db: PostgresSchema, known: Sequence[MigrationFile] | None = None) -> None:
     """Refuse a schema that does not exist, is not ours, or has not taken all migrations."""
     known = migrations() if known is None else known
     had = await check_known(db, known)
     check_complete(_place(db.address), known, had.checksums)
 
 
-async def check_known(db: Database, known: Sequence[Migration] | None = None) -> Taken:
+async def check_known(db: PostgresSchema, known: Sequence[MigrationFile] | None = None) -> AppliedMigrations:
     """Refuse a schema that does not exist, is not ours, or is of a newer release; return its migrations."""
     known = migrations() if known is None else known
-    had = await taken(db)
+    had = await applied_migrations(db)
     if had is None:
         _, tables = await _tables(db, db.address)
         if tables:
@@ -83,7 +83,7 @@ async def check_known(db: Database, known: Sequence[Migration] | None = None) ->
     return had
 
 
-async def taken(db: StatementRunner) -> Taken | None:
+async def applied_migrations(db: StatementRunner) -> AppliedMigrations | None:
     """Return the migrations that a schema has taken; None if it does not exist or is not ours."""
     try:
         rows = await db.fetch("recorded_migrations")
@@ -93,7 +93,7 @@ async def taken(db: StatementRunner) -> Taken | None:
         if error.code != "foreign":
             raise
         return None
-    return Taken(
+    return AppliedMigrations(
         {number: checksum for number, checksum, _ in rows},
         frozenset(number for number, _, compatible in rows if compatible),
     )
@@ -102,7 +102,7 @@ async def taken(db: StatementRunner) -> Taken | None:
 class _Wanted(NamedTuple):
     """The migrations of a release, the number to migrate to, and the time."""
 
-    known: Sequence[Migration]
+    known: Sequence[MigrationFile]
     to: int | None
     now: int
 
@@ -123,7 +123,7 @@ async def _take(connection: asyncpg.Connection, tables: Transaction, address: Ad
     return [step.number for step in steps]
 
 
-async def _prepared(tables: Transaction, connection: asyncpg.Connection, address: Address) -> Taken:
+async def _prepared(tables: Transaction, connection: asyncpg.Connection, address: Address) -> AppliedMigrations:
     """Return the migrations that a schema has taken; a missing or empty schema becomes ours."""
     has_schema, names = await _tables(tables, address)
     if names and "migrations" not in names:
@@ -132,13 +132,15 @@ async def _prepared(tables: Transaction, connection: asyncpg.Connection, address
         await connection.execute(f'CREATE SCHEMA "{address.schema}"')
     if "migrations" not in names:
         await tables.fetch("create_migrations_table")
-    had = await taken(tables)
+    had = await applied_migrations(tables)
     if had is None:
         raise _foreign(address)
     return had
 
 
-def _to_do(address: Address, known: Sequence[Migration], had: Taken, to: int | None) -> list[Migration]:
+def _to_do(
+    address: Address, known: Sequence[MigrationFile], had: AppliedMigrations, to: int | None
+) -> list[MigrationFile]:
     """Return the migrations to take, or those to take back, last one first."""
     place = _place(address)
     target = known[-1].number if to is None else to

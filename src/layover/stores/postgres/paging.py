@@ -16,8 +16,8 @@ from layover.stores.json_contains import check_where
 from layover.stores.postgres.rows import execution_of
 
 if TYPE_CHECKING:
-    from layover.core.conditions import Condition
-    from layover.ports.records import ExecutionFilter, ExecutionRow
+    from layover.core.conditions import PathCondition
+    from layover.ports.view_records import ExecutionFilter, ExecutionRow
     from layover.stores.postgres.database import Row, StatementRunner
 
 # A first page begins beyond any row: the same comparison then serves every page, and uses the index.
@@ -50,7 +50,7 @@ async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRo
 
 
 async def _fulfilling(
-    db: StatementRunner, rows: list[ExecutionRow], conditions: tuple[Condition, ...]
+    db: StatementRunner, rows: list[ExecutionRow], conditions: tuple[PathCondition, ...]
 ) -> list[ExecutionRow]:
     """Return the executions whose input fulfils conditions."""
     ids = [row.head.execution_id for row in rows]

@@ -8,23 +8,16 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.core.engine.state import Point
-from layover.ports.access import Key, Reply, Standing
+from layover.ports.limit_records import AdmissionRow, RateLimit
 from layover.ports.records import (
-    AuditEntry,
-    Closed,
-    Command,
-    Entry,
-    ExecutionRow,
+    ClosedExecution,
     Head,
     Message,
     NewExecution,
-    Place,
     PointRow,
-    Rate,
-    Signal,
-    Version,
     Wait,
 )
+from layover.ports.view_records import ExecutionRow
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,8 +34,9 @@ EXECUTION_COLUMNS = HEAD_COLUMNS + INFO_COLUMNS + 4
 
 def head_of(row: Columns) -> Head:
     """Return a head."""
-    id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, seq, done, lost, *others = row
-    types, since, paused_at = others
+    id_, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake, seq, done, lost, types, since, paused = (
+        row
+    )
     return Head(
         execution_id=id_,
         workflow=workflow,
@@ -52,13 +46,13 @@ def head_of(row: Columns) -> Head:
         last_epoch=last_epoch,
         epoch=epoch,
         owner=owner,
-        wake_at=wake_at,
+        wake_at=wake,
         commands_seq=seq,
         commands_done=done,
         takeovers=lost,
         missing=tuple(types) if types is not None else (),
         missing_since=since,
-        paused_at=paused_at if status == "paused" else None,  # older releases do not reset it
+        paused_at=paused if status == "paused" else None,  # older releases do not reset it
     )
 
 
@@ -88,20 +82,8 @@ def execution_of(row: Columns) -> ExecutionRow:
         info=info,
         version=number,
         finished_at=finished_at,
-        closed=Closed(outcome=outcome, error_code=error_code) if finished_at is not None else None,
+        closed=ClosedExecution(outcome=outcome, error_code=error_code) if finished_at is not None else None,
     )
-
-
-def command_of(row: Columns) -> Command:
-    """Return a command."""
-    n, at, kind, body, source, source_n = row
-    return Command(n=n, at=at, kind=kind, body=body, source=source, source_n=source_n)
-
-
-def entry_of(row: Columns) -> Entry:
-    """Return an entry of a log."""
-    seq, at, count, body = row
-    return Entry(seq=seq, at=at, count=count, events=body)
 
 
 def message_of(row: Columns) -> Message:
@@ -116,22 +98,16 @@ def wait_of(row: Columns) -> Wait:
     return Wait(execution_id=execution_id, point=point)
 
 
-def signal_of(row: Columns) -> Signal:
-    """Return a signal."""
-    id_, name, key, at, data = row
-    return Signal(id=id_, name=name, key=key, at=at, data=data)
-
-
-def place_of_row(row: Columns) -> Place:
+def place_of_row(row: Columns) -> AdmissionRow:
     """Return the place of an execution under limits."""
     id_, name, most, rank, held_at, rate, rate_limit, rate_per_ms, start_at, admitted = row
-    return Place(
+    return AdmissionRow(
         execution_id=id_,
         name=name,
         most=most,
         rank=rank,
         held_at=held_at,
-        rate=Rate(name=rate, limit=rate_limit, per_ms=rate_per_ms) if rate is not None else None,
+        rate=RateLimit(name=rate, limit=rate_limit, per_ms=rate_per_ms) if rate is not None else None,
         start_at=start_at,
         admitted=admitted,
     )
@@ -148,58 +124,6 @@ def point_of(row: Columns) -> PointRow:
         point=_POINT.decode(body),
         schema=msgspec.json.decode(schema) if schema is not None else None,
     )
-
-
-def version_of(row: Columns) -> Version:
-    """Return a version of a workflow."""
-    workflow, number, hash_, document, created_at = row
-    return Version(workflow=workflow, number=number, hash=hash_, document=document, created_at=created_at)
-
-
-def audit_of(row: Columns) -> AuditEntry:
-    """Return an audit entry."""
-    id_, at, user, act, target, execution_id, credential, request_id, details = row
-    return AuditEntry(
-        id=id_,
-        at=at,
-        user=user,
-        act=act,
-        target=target,
-        execution_id=execution_id or "",
-        credential=credential,
-        request_id=request_id,
-        details=details,
-    )
-
-
-def key_of(row: Columns) -> Key:
-    """Return an API key."""
-    id_, prefix, hash_, name, user, roles, created_at, scopes, created_by, expires_at, ended_at = row
-    return Key(
-        id=id_,
-        prefix=prefix,
-        hash=hash_,
-        name=name,
-        user=user,
-        roles=_TEXTS.decode(roles),
-        created_at=created_at,
-        scopes=_TEXTS.decode(scopes) if scopes is not None else None,
-        created_by=created_by,
-        expires_at=expires_at,
-        ended_at=ended_at,
-    )
-
-
-def reply_of(row: Columns) -> Reply:
-    """Return a reply."""
-    scope, key, fingerprint, until, status, body = row
-    return Reply(scope=scope, key=key, fingerprint=fingerprint, until=until, status=status, body=body)
-
-
-def standing_of(row: Columns) -> Standing:
-    """Return the status of a workflow."""
-    workflow, state, changed_at, reason, by = row
-    return Standing(workflow=workflow, state=state, changed_at=changed_at, reason=reason, by=by)
 
 
 _TEXTS = msgspec.json.Decoder(tuple[str, ...])

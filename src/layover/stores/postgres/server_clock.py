@@ -4,10 +4,10 @@ Replies bring the time of the server along. It was read some time between reques
 exact, and a slow reply does not replace a quick one, unless that was long ago.
 
 When the server's clock is set back, this time goes on from where it was, until that clock has caught up with it; and
-whoever comes later has at least the time that the others have. When it is set forward, everybody follows at once.
+an instance that joins later has at least the time of the others. When it is set forward, all follow at once.
 
 Around each step instances have different times for a moment: by the time of one that knows more, the leases of one that
-knows less may be over. So nobody takes a lease over until all have had the time to renew theirs.
+knows less may be over. So no lease is taken over until all instances have had the time to renew theirs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class ServerClock:
         return running() + self._ahead
 
     def least(self) -> int:
-        """Return what the server's own clock shows at least, unless it was set back and nobody has told us."""
+        """Return what the server's own clock shows at least, unless it was set back unknown to this instance."""
         return running() + self._server_ahead - self.error - _STEP
 
     @property
@@ -78,7 +78,7 @@ class ServerClock:
         return self.stepped_at is not None and running() - self.stepped_at < within
 
     def keep_up(self, time: int) -> None:
-        """Go on from a time that somebody else has had.
+        """Go on from a time that another instance has seen.
 
         While the server's clock tells it, that is only news if by ours it is still far off.
         """

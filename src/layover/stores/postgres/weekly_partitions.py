@@ -19,7 +19,7 @@ from layover.stores.postgres.migration_lock import FOR_LONG, PATIENCE, migration
 from layover.stores.postgres.statements import in_schema
 
 if TYPE_CHECKING:
-    from layover.stores.postgres.database import Database
+    from layover.stores.postgres.database import PostgresSchema
 
 WEEK = 604_800_000  # milliseconds
 _AHEAD = 2
@@ -39,7 +39,7 @@ _CAN_WAIT = (
 )
 
 _log = logging.getLogger("layover.postgres")
-_not_before: WeakKeyDictionary[Database, int] = WeakKeyDictionary()
+_not_before: WeakKeyDictionary[PostgresSchema, int] = WeakKeyDictionary()
 
 
 def week_of(created_at: int) -> int:
@@ -47,7 +47,7 @@ def week_of(created_at: int) -> int:
     return created_at // WEEK
 
 
-async def prepare(db: Database, now: int, patience: int = PATIENCE) -> None:
+async def prepare(db: PostgresSchema, now: int, patience: int = PATIENCE) -> None:
     """Create the partitions for this week and the next ones.
 
     If they exist, this is one read. If one cannot be created, that is tried later: its rows go to the default
@@ -68,7 +68,7 @@ async def prepare(db: Database, now: int, patience: int = PATIENCE) -> None:
                 _not_before[db] = now + _BETWEEN_TRIES
 
 
-async def drop_empty(db: Database, before: int, patience: int = PATIENCE) -> list[int]:
+async def drop_empty(db: PostgresSchema, before: int, patience: int = PATIENCE) -> list[int]:
     """Drop the partitions of weeks that ended before a time and have no executions left; return the weeks."""
     found: list[int] = []
     for era in await _ended(db, before):
@@ -87,7 +87,7 @@ async def drop_empty(db: Database, before: int, patience: int = PATIENCE) -> lis
     return found
 
 
-async def purgeable_weeks(db: Database, before: int) -> list[int]:
+async def purgeable_weeks(db: PostgresSchema, before: int) -> list[int]:
     """Return the weeks whose executions all closed before a time and have, like their parents, no messages left."""
     found: list[int] = []
     for era in await _ended(db, before):
@@ -99,7 +99,7 @@ async def purgeable_weeks(db: Database, before: int) -> list[int]:
     return found
 
 
-async def purge_weeks(db: Database, before: int, patience: int = PATIENCE) -> int:
+async def purge_weeks(db: PostgresSchema, before: int, patience: int = PATIENCE) -> int:
     """Purge weeks whose executions all may be purged; return how many executions that were.
 
     Each week is one transaction that locks the heads of all its executions. If one of them is in use or is needed
@@ -119,7 +119,7 @@ async def purge_weeks(db: Database, before: int, patience: int = PATIENCE) -> in
     return count
 
 
-async def _ended(db: Database, before: int) -> list[int]:
+async def _ended(db: PostgresSchema, before: int) -> list[int]:
     """Return the weeks with a partition that ended before a time."""
     return [era for (era,) in await db.fetch("ended_partitions", week_of(before))]
 
@@ -128,7 +128,7 @@ def _bounds(era: int) -> tuple[int, int]:
     return era * WEEK, (era + 1) * WEEK
 
 
-async def _make(connection: asyncpg.Connection, db: Database, era: int) -> None:
+async def _make(connection: asyncpg.Connection, db: PostgresSchema, era: int) -> None:
     tables = Transaction(connection, db.sql)
     if not await tables.fetch("weeks_without_partition", [era]):
         return  # another instance has just created it
@@ -142,7 +142,7 @@ async def _make(connection: asyncpg.Connection, db: Database, era: int) -> None:
     await connection.execute(in_schema(attach, db.address.schema))
 
 
-async def _drop(connection: asyncpg.Connection, db: Database, era: int) -> None:
+async def _drop(connection: asyncpg.Connection, db: PostgresSchema, era: int) -> None:
     """Drop a partition, unless its week has got an execution; appends wait meanwhile."""
     lock = in_schema("LOCK TABLE ONLY layover.events IN ACCESS EXCLUSIVE MODE", db.address.schema)
     await connection.execute(lock)

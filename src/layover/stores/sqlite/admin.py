@@ -5,6 +5,7 @@ These functions do not open the store, so they also work on a file that this rel
 
 from __future__ import annotations
 
+import os
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -12,19 +13,24 @@ from urllib.parse import unquote
 
 import apsw
 
+from layover.ports.errors import StoreUnavailable
 from layover.stores.instance_locks import InstanceLocks, is_held
 from layover.stores.migrations import Shape
 from layover.stores.sqlite.connection import check_library, connect, locks_beside, translated
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
 from layover.stores.sqlite.statements import SQL
+from layover.stores.vitals import Vitals
 
 _SUFFIX = ".lock"
+_PATIENCE_MS = 2_000  # that a writer may hold a file, of which each holds it for milliseconds
 _COMMANDS = ("purge-", "migrate-")  # commands, which open the file for a while and drive nothing
 
 
 def living_instances(path: Path, *, but: str = "") -> list[str]:
     """Return the instances that have a database open and drive executions."""
     folder = locks_beside(path)
+    if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+        raise StoreUnavailable(f"{folder} belongs to another user: who has {path} open cannot be seen.", code="denied")
     names = sorted(unquote(file.name.removesuffix(_SUFFIX)) for file in folder.glob(f"*{_SUFFIX}"))
     others = [name for name in names if name != but and not name.startswith(_COMMANDS)]
     return [name for name in others if is_held(folder, name)]
@@ -41,10 +47,27 @@ def shape_of(path: Path) -> Shape:
         return Shape(connection.execute(SQL["newest_migration"]).get, newest)
 
 
+def vitals_of(path: Path) -> Vitals:
+    """Return how carefully a file keeps what is written; how often it waits for the disk is up to each connection."""
+    log = path.with_name(f"{path.name}-wal")
+    with closing(connect(path, readonly=True)) as connection, translated(path):
+        mode = str(connection.pragma("journal_mode"))
+    return Vitals(journal_mode=mode, log_bytes=log.stat().st_size if log.is_file() else 0)
+
+
 def library() -> str:
     """Return the version of the SQLite library; raise an error for one that is known to lose data."""
     check_library()
     return str(apsw.sqlite_lib_version())
+
+
+def try_write(path: Path) -> None:
+    """Raise an error if a file could not be written now; nothing is written."""
+    if not os.access(path, os.W_OK):
+        raise StoreUnavailable(f"{path} cannot be written: its file or folder is read-only.", code="read_only")
+    with translated(path), closing(connect(path, busy_ms=_PATIENCE_MS)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute("ROLLBACK")
 
 
 def try_lock(folder: Path) -> None:

@@ -19,18 +19,39 @@ from layover.stores.json_contains import storable_input
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.queries import commands_after, head_by_id
 from layover.stores.sqlite.statements import SQL
+from layover.stores.sqlite.triggers import start_input
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     import apsw
 
-    from layover.ports.records import Append, Command, NewExecution, PointChange
+    from layover.ports.records import Append, NewExecution, PointChange, QueuedCommand
+    from layover.stores.sqlite.session import SqliteSession
 
 _APPEND = SQL["append"]
 _APPEND_KEEPING_STATUS = SQL["append_keeping_status"]
 _APPEND_AND_REST = SQL["append_and_rest"]
 _APPEND_AND_WAIT = SQL["append_and_wait_for_functions"]
+
+
+class SqliteAppends:
+    """The logs of a file."""
+
+    lanes = 1  # there is one writer: a second group at the same time would only make both smaller
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    def commit(self, appends: Sequence[Append]) -> Awaitable[list[Outcome]]:
+        """Write appends."""
+        checked = checked_appends(appends)
+        return self._session.write_promptly(lambda db: commit(db, checked))
+
+    async def commit_informed(self, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append]) -> Outcome:
+        """Write an append; decide it again if it does not know all commands."""
+        (checked,) = checked_appends([append])
+        return await self._session.write(lambda db: commit_informed(db, checked, decide))
 
 
 def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
@@ -66,7 +87,9 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
     return outcomes
 
 
-def commit_informed(db: apsw.Connection, append: Append, decide: Callable[[tuple[Command, ...]], Append]) -> Outcome:
+def commit_informed(
+    db: apsw.Connection, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append]
+) -> Outcome:
     """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
     (outcome,) = commit(db, [append])
     if outcome.verdict == "uninformed":
@@ -114,6 +137,8 @@ def _why_not(db: apsw.Connection, id_: bytes, append: Append) -> Outcome:
 
 def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) -> Outcome:
     resting = append.rest
+    if append.trigger_input is not None and not start_input(db, append.trigger_input, id_):
+        return Outcome(verdict="exists")  # some other starter was first, and the execution may be gone again
     db.execute(
         SQL["create_head"],
         {

@@ -7,25 +7,41 @@ from typing import TYPE_CHECKING
 from msgspec.structs import astuple
 
 from layover.stores.checks import at_most
-from layover.stores.sqlite.rows import audit_of
+from layover.stores.rows import audit_of
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
     import apsw
 
     from layover.ports.access import AuditFilter
-    from layover.ports.records import AuditEntry
+    from layover.ports.records import AuditRow
+    from layover.stores.sqlite.session import SqliteSession
 
 _NEWEST = (2**63 - 1, "")
 
 
-def write_audit(db: apsw.Connection, entry: AuditEntry | None) -> None:
+class SqliteAudit:
+    """Audit entries of a file."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    async def list_entries(self, wanted: AuditFilter) -> list[AuditRow]:
+        """List audit entries."""
+        return await self._session.read(lambda db: list_audit(db, wanted))
+
+    async def delete_old(self, before: int, most: int) -> int:
+        """Delete old audit entries."""
+        return await self._session.write(lambda db: delete_old_audit(db, before, most))
+
+
+def write_audit(db: apsw.Connection, entry: AuditRow | None) -> None:
     """Write an audit entry, if there is one. An act of several parts has one entry, which is written once."""
     if entry is not None:
         db.execute(SQL["write_audit_entries"], astuple(entry))
 
 
-def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditEntry]:
+def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditRow]:
     """List audit entries, newest first."""
     after_at, after_id = wanted.after or _NEWEST
     values: dict[str, apsw.SQLiteValue] = {

@@ -8,15 +8,19 @@ import msgspec
 from msgspec.structs import asdict
 
 from layover.ports.errors import StoreError
-from layover.ports.moving import AwaitedSignal, KeptSignal, Size, Snapshot, UsedRate, Whole
+from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
 from layover.ports.records import Token
+from layover.ports.trigger_records import TriggerEventRow
 from layover.stores.ids import key, text
+from layover.stores.rows import entry_of, signal_of
 from layover.stores.sqlite import api_keys
 from layover.stores.sqlite.appends import encode_types, write_tags
 from layover.stores.sqlite.limits import save_place
+from layover.stores.sqlite.node_reports import chunk_of
 from layover.stores.sqlite.queries import commands_after
-from layover.stores.sqlite.rows import entry_of, execution_of, message_of, place_of_row, point_of, signal_of
+from layover.stores.sqlite.rows import execution_of, message_of, place_of_row, point_of
 from layover.stores.sqlite.statements import SQL
+from layover.stores.sqlite.triggers import input_of, input_values, trigger_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,9 +28,47 @@ if TYPE_CHECKING:
     import apsw
 
     from layover.ports.moving import Batch
-    from layover.ports.records import ExecutionRow, PointRow
+    from layover.ports.records import PointRow
+    from layover.ports.trigger_records import InputRow
+    from layover.ports.view_records import ExecutionRow
+    from layover.stores.sqlite.session import SqliteSession
 
 _ALL_POINTS = {"after_at": -(2**63), "after_id": "", "workflow": None, "kind": None, "status": None, "limit": -1}
+
+
+class SqliteDatabaseCopy:
+    """Everything of a file."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    async def read_sizes(self, after: str, most: int) -> list[Size]:
+        """Return the sizes of executions."""
+        return await self._session.read(lambda db: sizes(db, after, most))
+
+    async def read_executions(self, execution_ids: Sequence[str]) -> list[StoredExecution]:
+        """Read executions with everything that belongs to them."""
+        return await self._session.read(lambda db: read_executions(db, execution_ids))
+
+    async def read_signals(self, after: str, most: int) -> list[KeptSignal]:
+        """Read all signals."""
+        return await self._session.read(lambda db: kept_signals(db, after, most))
+
+    async def read_rates(self, after: str, most: int) -> list[UsedRate]:
+        """Read until when rates are used."""
+        return await self._session.read(lambda db: used_rates(db, after, most))
+
+    async def read_trigger_inputs(self, after: tuple[str, str] | None, most: int) -> list[InputRow]:
+        """Read inputs of triggers."""
+        return await self._session.read(lambda db: trigger_inputs(db, after, most))
+
+    async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
+        """Read the logs of triggers."""
+        return await self._session.read(lambda db: trigger_events(db, after, most))
+
+    async def write_batch(self, batch: Batch) -> None:
+        """Write a batch of another database."""
+        await self._session.write(lambda db: write_batch(db, batch))
 
 
 def sizes(db: apsw.Connection, after: str, most: int) -> list[Size]:
@@ -35,13 +77,13 @@ def sizes(db: apsw.Connection, after: str, most: int) -> list[Size]:
     return [Size(execution_id=text(id_), size=size) for id_, size in rows]
 
 
-def read_executions(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Whole]:
+def read_executions(db: apsw.Connection, execution_ids: Sequence[str]) -> list[StoredExecution]:
     """Read executions with everything that belongs to them."""
     found = (_whole(db, key(execution_id)) for execution_id in sorted(set(execution_ids)))
     return [whole for whole in found if whole is not None]
 
 
-def _whole(db: apsw.Connection, id_: bytes) -> Whole | None:
+def _whole(db: apsw.Connection, id_: bytes) -> StoredExecution | None:
     row = db.execute(SQL["execution_by_id"], {"id": id_}).fetchone()
     if row is None:
         return None
@@ -49,10 +91,10 @@ def _whole(db: apsw.Connection, id_: bytes) -> Whole | None:
     place = db.execute(SQL["place_of_execution"], {"id": id_}).fetchone()
     messages = [message_of(message) for message in db.execute(SQL["messages_of_sender"], {"sender": id_})]
     points = db.execute(SQL["list_points_of_execution"], {"execution_id": id_, **_ALL_POINTS})
-    return Whole(
+    return StoredExecution(
         row=execution_of(row),
         entries=tuple(entry_of(entry) for entry in db.execute(SQL["entries_after"], {"id": id_, "after": -1})),
-        snapshot=Snapshot(seq=snapshot[0], body=snapshot[1]) if snapshot is not None else None,
+        snapshot=CopiedSnapshot(seq=snapshot[0], body=snapshot[1]) if snapshot is not None else None,
         points=tuple(map(point_of, points)),
         commands=tuple(commands_after(db, id_, 0)),
         messages=tuple(sorted(messages, key=lambda message: (message.n, message.destination))),
@@ -60,10 +102,11 @@ def _whole(db: apsw.Connection, id_: bytes) -> Whole | None:
             Token(hash=hash_, point=point) for hash_, point in db.execute(SQL["tokens_of_execution"], {"id": id_})
         ),
         waits=tuple(
-            AwaitedSignal(name=name, key=awaited, point=point)
+            SignalKey(name=name, key=awaited, point=point)
             for name, awaited, point in sorted(db.execute(SQL["waits_of_execution"], {"id": id_}))
         ),
         place=place_of_row(place) if place is not None else None,
+        logs=tuple(chunk_of(chunk) for chunk in db.execute(SQL["node_logs_of_execution"], {"id": id_})),
         input=db.execute(SQL["input_of_execution"], {"id": id_}).get,
     )
 
@@ -80,21 +123,42 @@ def used_rates(db: apsw.Connection, after: str, most: int) -> list[UsedRate]:
     return [UsedRate(name=name, used_until=used_until) for name, used_until in rows]
 
 
+def trigger_inputs(db: apsw.Connection, after: tuple[str, str] | None, most: int) -> list[InputRow]:
+    """Read inputs of triggers."""
+    trigger_id, input_id = (key(after[0]), after[1]) if after is not None else (b"", "")
+    values = {"trigger_id": trigger_id, "input_id": input_id, "most": most}
+    return [input_of(row) for row in db.execute(SQL["trigger_inputs_after"], values)]
+
+
+def trigger_events(db: apsw.Connection, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
+    """Read the logs of triggers."""
+    trigger_id, seq = (key(after[0]), after[1]) if after is not None else (b"", 0)
+    rows = db.execute(SQL["all_trigger_events_after"], {"trigger_id": trigger_id, "seq": seq, "most": most})
+    return [
+        CopiedEvent(trigger_id=text(id_), event=TriggerEventRow(seq=n, at=at, kind=kind, body=body))
+        for id_, n, at, kind, body in rows
+    ]
+
+
 def write_batch(db: apsw.Connection, batch: Batch) -> None:
     """Write a batch of another database. A row that exists is an error, and nothing is values then."""
     db.executemany(SQL["insert_versions"], [asdict(version) for version in batch.versions])
-    for whole in batch.wholes:
+    for whole in batch.executions:
         _write_whole(db, key(whole.id), whole)
     signals = [{**asdict(kept.signal), "dispatched": kept.dispatched} for kept in batch.signals]
     db.executemany(SQL["insert_signals"], signals)
     db.executemany(SQL["insert_rates"], [asdict(rate) for rate in batch.rates])
     for one in batch.keys:
         api_keys.insert(db, one)
-    db.executemany(SQL["insert_workflow_statuses"], [asdict(standing) for standing in batch.standings])
+    db.executemany(SQL["insert_workflow_statuses"], [asdict(status) for status in batch.workflow_statuses])
     db.executemany(SQL["insert_audit_entries"], [asdict(entry) for entry in batch.audit])
+    db.executemany(SQL["copy_triggers"], [trigger_values(row) for row in batch.triggers])
+    db.executemany(SQL["copy_trigger_inputs"], [input_values(one) for one in batch.trigger_inputs])
+    events = [{**asdict(one.event), "trigger_id": key(one.trigger_id)} for one in batch.trigger_events]
+    db.executemany(SQL["insert_trigger_events"], events)
 
 
-def _write_whole(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
+def _write_whole(db: apsw.Connection, id_: bytes, whole: StoredExecution) -> None:
     _write_row(db, id_, whole.row, whole.input)
     db.executemany(SQL["insert_entries"], [(id_, one.seq, one.count, one.at, one.events) for one in whole.entries])
     if whole.snapshot is not None:
@@ -106,6 +170,7 @@ def _write_whole(db: apsw.Connection, id_: bytes, whole: Whole) -> None:
     db.executemany(SQL["insert_waits"], [{"id": id_, **asdict(wait)} for wait in whole.waits])
     if whole.place is not None:
         save_place(db, whole.place)
+    db.executemany(SQL["insert_node_logs"], [{**asdict(chunk), "execution_id": id_} for chunk in whole.logs])
 
 
 def _write_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: bytes | None) -> None:

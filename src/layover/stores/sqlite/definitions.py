@@ -6,20 +6,64 @@ from typing import TYPE_CHECKING
 
 from layover.ports.records import Version
 from layover.stores.checks import at_most
+from layover.stores.rows import version_of
 from layover.stores.sqlite.audit import write_audit
-from layover.stores.sqlite.rows import version_of
 from layover.stores.sqlite.statements import SQL
+from layover.stores.sqlite.triggers import register
 from layover.stores.sqlite.workflow_status import revive
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import apsw
 
-    from layover.ports.records import AuditEntry
+    from layover.ports.records import AuditRow
+    from layover.ports.trigger_records import NewTrigger
+    from layover.stores.sqlite.session import SqliteSession
 
 
-def save(
-    db: apsw.Connection, workflow: str, hash_: str, document: bytes, now: int, audit: AuditEntry | None
-) -> Version:
+class SqliteDefinitions:
+    """Definitions of a file."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    async def save(
+        self,
+        workflow: str,
+        hash_: str,
+        document: bytes,
+        now: int,
+        audit: AuditRow | None = None,
+        triggers: Sequence[NewTrigger] = (),
+    ) -> Version:
+        """Save a definition."""
+
+        def write(db: apsw.Connection) -> Version:
+            saved = save(db, workflow, hash_, document, now, audit)
+            register(db, workflow, triggers, now)
+            return saved
+
+        return await self._session.write(write)
+
+    async def find_by_hash(self, hash_: str) -> Version | None:
+        """Find a version by its hash."""
+        return await self._session.glance(lambda db: version(db, hash_))
+
+    async def find_latest(self, workflow: str) -> Version | None:
+        """Find the newest version of a workflow."""
+        return await self._session.glance(lambda db: latest(db, workflow))
+
+    async def list_versions(self, workflow: str | None = None) -> list[Version]:
+        """List versions."""
+        return await self._session.read(lambda db: versions(db, workflow))
+
+    async def list_workflows(self, after: str = "", limit: int = 100) -> list[Version]:
+        """List workflows."""
+        return await self._session.read(lambda db: workflows(db, after, limit))
+
+
+def save(db: apsw.Connection, workflow: str, hash_: str, document: bytes, now: int, audit: AuditRow | None) -> Version:
     """Save a definition as the newest version, unless it is that already. A deleted workflow becomes active again."""
     newest = latest(db, workflow)
     is_revived = revive(db, workflow, now, audit.user if audit is not None else "")

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import apsw
 
-from layover.ports.records import Fault
+from layover.ports.view_records import Fault
 from layover.stores.ids import text
 from layover.stores.sqlite.statements import SQL
+
+if TYPE_CHECKING:
+    from layover.stores.sqlite.session import SqliteSession
+
+
+class SqliteInspection:
+    """Faults of a file."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    async def list_faults(self) -> list[Fault]:
+        """Return damage to the file, and rows without an execution."""
+        return await self._session.read(faults)
 
 
 def faults(db: apsw.Connection) -> list[Fault]:

@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from layover.ports.records import CLOSED, Admission
+from layover.ports.limit_records import Admission
+from layover.ports.records import CLOSED
+from layover.stores.checks import check_ids
 from layover.stores.ids import key, text
-from layover.stores.limits import MOST_HOLDERS, admission_of, admit_command, cancel_command, place_of, reserve_rate
+from layover.stores.limits import (
+    MOST_HOLDERS,
+    admission_of,
+    admission_row,
+    admit_command,
+    advanced,
+    cancel_command,
+    check_request,
+)
 from layover.stores.sqlite.commands import enqueue
 from layover.stores.sqlite.queries import head_by_id
 from layover.stores.sqlite.rows import place_of_row
@@ -17,44 +25,69 @@ from layover.stores.sqlite.statements import SQL
 if TYPE_CHECKING:
     import apsw
 
-    from layover.ports.records import Place, Slots, Wish
+    from layover.ports.limit_records import AdmissionRequest, AdmissionRow, ConcurrencyLimit
+    from layover.stores.sqlite.session import SqliteSession
 
 
-def admit(db: apsw.Connection, wish: Wish, now: int) -> Admission:
+class SqliteLimits:
+    """Slots and rates of a file, and the queues for them."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    async def admit(self, request: AdmissionRequest, now: int) -> Admission:
+        """Admit an execution, or give it a place in the queue."""
+        check_ids([request.execution_id])
+        check_request(request)
+        return await self._session.write(lambda db: admit(db, request, now))
+
+    async def release_slot(self, execution_id: str, now: int) -> list[str]:
+        """Release the slot of an execution, or its place in the queue."""
+        check_ids([execution_id])
+        return await self._session.write(lambda db: release_slot(db, execution_id, now))
+
+    async def delete_unused_rates(self, now: int) -> int:
+        """Delete rates that are not used."""
+        return await self._session.write(lambda db: delete_unused_rates(db, now))
+
+    async def find_admission(self, execution_id: str) -> Admission | None:
+        """Return whether an execution is admitted, or its place in the queue."""
+        check_ids([execution_id])
+        return await self._session.glance(lambda db: admission(db, execution_id), statements=3)
+
+
+def admit(db: apsw.Connection, request: AdmissionRequest, now: int) -> Admission:
     """Admit an execution if its limits allow it, or give it a place in the queue."""
-    if not _is_open(db, wish.execution_id):
+    if not _is_open(db, request.execution_id):
         return Admission(state="rejected")
-    place = _place(db, wish.execution_id)
+    place = _place(db, request.execution_id)
     if place is None:
-        place, slots = place_of(wish, now), wish.slots
+        place, slots = admission_row(request, now), request.slots
         if slots is not None and not _has_room(db, place):
             if slots.on_conflict == "reject":
                 return Admission(state="rejected", name=slots.name, holders=_holders(db, slots.name, MOST_HOLDERS))
             if slots.on_conflict == "cancel_running":
-                _cancel_others(db, slots, wish.execution_id, now)
+                _cancel_others(db, slots, request.execution_id, now)
         save_place(db, place)
     return _admission_of(db, _advanced(db, place, now))
 
 
-def _cancel_others(db: apsw.Connection, slots: Slots, id_: str, now: int) -> None:
+def _cancel_others(db: apsw.Connection, slots: ConcurrencyLimit, id_: str, now: int) -> None:
     line = [text(other) for (other,) in db.execute(SQL["queue_for_slots"], {"name": slots.name})]
     others = [*_holders(db, slots.name, -1), *line]
     enqueue(db, [cancel_command(other, id_) for other in others], now)
 
 
-def _advanced(db: apsw.Connection, was: Place, now: int) -> Place:
+def _advanced(db: apsw.Connection, was: AdmissionRow, now: int) -> AdmissionRow:
     """Give an execution its slot and its start time if it can have them; return its place."""
     place = was
     if place.admitted or (place.is_in_line and not _has_room(db, place)):
         return place
-    if place.is_in_line:
-        place = replace(place, held_at=now)
+    used: dict[str, int] = {}
     if place.rate is not None and place.start_at is None:
-        used_until = db.execute(SQL["rates_by_name"], {"name": place.rate.name}).get or 0
-        start_at, used_until = reserve_rate(place.rate, used_until, now)
-        db.execute(SQL["save_rates"], {"name": place.rate.name, "used_until": used_until})
-        place = replace(place, start_at=start_at)
-    place = replace(place, admitted=place.start_at is None or place.start_at <= now)
+        used[place.rate.name] = db.execute(SQL["rates_by_name"], {"name": place.rate.name}).get or 0
+    place = advanced(place, used, now)
+    db.executemany(SQL["save_rates"], [{"name": name, "used_until": until} for name, until in used.items()])
     save_place(db, place)
     if place.admitted:
         enqueue(db, [admit_command(place.execution_id)], now)
@@ -94,7 +127,7 @@ def delete_unused_rates(db: apsw.Connection, now: int) -> int:
     return db.changes()
 
 
-def _admission_of(db: apsw.Connection, place: Place) -> Admission:
+def _admission_of(db: apsw.Connection, place: AdmissionRow) -> Admission:
     if place.name is None:
         return admission_of(place, 0, ())
     values = {"name": place.name, "rank": place.rank, "id": key(place.execution_id)}
@@ -107,7 +140,7 @@ def _is_open(db: apsw.Connection, execution_id: str) -> bool:
     return head is not None and head.status not in CLOSED
 
 
-def _has_room(db: apsw.Connection, place: Place) -> bool:
+def _has_room(db: apsw.Connection, place: AdmissionRow) -> bool:
     held: int = db.execute(SQL["count_slot_holders"], {"name": place.name}).get
     return place.most is not None and held < place.most
 
@@ -116,17 +149,17 @@ def _holders(db: apsw.Connection, name: str, most: int) -> tuple[str, ...]:
     return tuple(text(id_) for (id_,) in db.execute(SQL["slot_holders"], {"name": name, "most": most}))
 
 
-def _place(db: apsw.Connection, execution_id: str) -> Place | None:
+def _place(db: apsw.Connection, execution_id: str) -> AdmissionRow | None:
     row = db.execute(SQL["place_of_execution"], {"id": key(execution_id)}).fetchone()
     return place_of_row(row) if row is not None else None
 
 
-def _next_in_line(db: apsw.Connection, name: str) -> Place | None:
+def _next_in_line(db: apsw.Connection, name: str) -> AdmissionRow | None:
     row = db.execute(SQL["next_in_queue"], {"name": name}).fetchone()
     return place_of_row(row) if row is not None else None
 
 
-def save_place(db: apsw.Connection, place: Place) -> None:
+def save_place(db: apsw.Connection, place: AdmissionRow) -> None:
     """Store the place of an execution."""
     rate = place.rate
     db.execute(

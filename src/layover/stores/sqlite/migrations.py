@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from layover.stores.migrations import Migration
+    from layover.stores.migrations import MigrationFile
 
 APPLICATION_ID = 0x4C41594F
 
 
-def migrations() -> list[Migration]:
+def migrations() -> list[MigrationFile]:
     """Return the migrations of this release."""
     return read_migrations("layover.stores.sqlite")
 
@@ -37,7 +37,7 @@ def migrate(db: apsw.Connection, path: Path, now: int, to: int | None = None) ->
     target = known[-1].number if to is None else to
     db.execute("BEGIN IMMEDIATE")
     try:
-        taken = _taken(db, path, known)
+        taken = _applied_migrations(db, path, known)
         done: list[int] = []
         for step in known:
             if step.number not in taken and step.number <= target:
@@ -64,7 +64,7 @@ def check(db: apsw.Connection, path: Path) -> None:
     check_complete(path, known, _recorded(db, path, known))
 
 
-def _taken(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
+def _applied_migrations(db: apsw.Connection, path: Path, known: list[MigrationFile]) -> set[int]:
     """Return the migrations that a file has taken; a new file becomes ours."""
     tables = db.execute(SQL["count_tables"]).get
     if db.pragma("application_id") != APPLICATION_ID:
@@ -76,7 +76,7 @@ def _taken(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
     return _recorded(db, path, known)
 
 
-def _recorded(db: apsw.Connection, path: Path, known: list[Migration]) -> set[int]:
+def _recorded(db: apsw.Connection, path: Path, known: list[MigrationFile]) -> set[int]:
     taken: dict[int, str] = dict(db.execute(SQL["recorded_migrations"]))
     compare(path, known, taken)
     return set(taken)

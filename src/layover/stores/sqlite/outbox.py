@@ -6,9 +6,9 @@ from heapq import heappop, heappush
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from layover.ports.records import Outbox
-from layover.stores.checks import at_most
+from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key
-from layover.stores.sqlite.rows import message_of, wait_of
+from layover.stores.sqlite.rows import message_of
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
@@ -16,11 +16,38 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from layover.ports.records import Message, Wait
+    from layover.ports.records import Message
+    from layover.stores.sqlite.session import SqliteSession
 
 
 _Turn: TypeAlias = tuple[int, bytes, int, str]  # a time, and the key of a message
 _BEFORE_ALL = (-(2**63), -(2**63))
+
+
+class SqliteOutbox:
+    """Messages of a file that have not been delivered."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    async def read_due(self, now: int, most: int) -> Outbox:
+        """Read messages that are due."""
+        return await self._session.read(lambda db: outbox(db, now, most))
+
+    async def delete_delivered(self, messages: Sequence[Message]) -> None:
+        """Delete messages that were delivered."""
+        check_ids(message.sender for message in messages)
+        await self._session.write(lambda db: delete_delivered(db, messages))
+
+    async def postpone(self, message: Message, due_at: int) -> None:
+        """Postpone a message."""
+        check_ids([message.sender])
+        await self._session.write(lambda db: postpone(db, message, due_at))
+
+    async def list_undelivered(self, sender: str) -> list[Message]:
+        """Read the messages of one execution."""
+        check_ids([sender])
+        return await self._session.read(lambda db: outgoing(db, sender))
 
 
 def outbox(db: apsw.Connection, now: int, most: int) -> Outbox:
@@ -92,9 +119,3 @@ def outgoing(db: apsw.Connection, sender: str) -> list[Message]:
     """Read the undelivered messages of an execution in the order in which they were written."""
     found = [message_of(row) for row in db.execute(SQL["messages_of_sender"], {"sender": key(sender)})]
     return sorted(found, key=lambda message: (message.n, message.destination))
-
-
-def token(db: apsw.Connection, hash_: bytes) -> Wait | None:
-    """Find the point that a token belongs to."""
-    row = db.execute(SQL["point_of_token"], {"hash": hash_}).fetchone()
-    return wait_of(row) if row is not None else None

@@ -20,7 +20,7 @@ from layover.stores.sqlite.statements import SQL
 if TYPE_CHECKING:
     import apsw
 
-    from layover.ports.records import ExecutionFilter, ExecutionRow
+    from layover.ports.view_records import ExecutionFilter, ExecutionRow
     from layover.stores.sqlite.rows import Row
 
     Values: TypeAlias = dict[str, apsw.SQLiteValue]

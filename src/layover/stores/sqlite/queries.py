@@ -7,40 +7,101 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import asdict
 
-from layover.ports.records import Loaded
+from layover.ports.view_records import Loaded
 from layover.stores.checks import at_most
-from layover.stores.gauges import sum_gauges
 from layover.stores.ids import key
-from layover.stores.sqlite.rows import (
-    command_of,
-    entry_of,
-    execution_of,
-    head_of,
-    point_of,
-)
+from layover.stores.read_times import TimedQueries, timed
+from layover.stores.rows import command_of, entry_of
+from layover.stores.sqlite.gauges import read_gauges
+from layover.stores.sqlite.paging import page
+from layover.stores.sqlite.rows import execution_of, head_of, point_of, wait_of
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Sequence
 
     import apsw
 
-    from layover.ports.records import (
-        Command,
-        Entry,
-        ExecutionRow,
-        Gauges,
-        Head,
-        PausedFilter,
-        PointFilter,
-        PointRow,
-    )
+    from layover.ports.records import Entry, Head, PointRow, QueuedCommand, Wait
+    from layover.ports.view_records import ExecutionFilter, ExecutionRow, Gauges, PausedFilter, PointFilter
+    from layover.stores.sqlite.session import SqliteSession
 
 
 # A first page begins beyond any row: the same comparison then serves every page, and uses the index.
 _OLDEST = (-(2**63), "")
 _LONGEST = (-(2**63), b"")
+_FEW = 4  # executions, or entries of a log, that are read at a glance; more could hold up the event loop
+_SOME_HEADS = 50  # heads that are read at a glance; each takes microseconds
 _WAITING = frozenset({"open", "answered"})
+
+
+class SqliteQueries(TimedQueries):
+    """Reads executions and pause points of a file."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    @timed
+    async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
+        """Read the snapshots and entries from which states are rebuilt."""
+        if len(execution_ids) > _FEW:
+            return await self._session.read(lambda db: load(db, execution_ids))
+        return await self._session.glance(lambda db: load(db, execution_ids), statements=3 * len(execution_ids))
+
+    @timed
+    async def read_heads(self, execution_ids: Sequence[str]) -> list[Head | None]:
+        """Read heads."""
+        ids = [key(id_) for id_ in execution_ids]
+        if len(ids) > _SOME_HEADS:
+            return await self._session.read(lambda db: heads(db, ids))
+        return await self._session.glance(lambda db: heads(db, ids), statements=len(ids))
+
+    @timed
+    def find_execution(self, execution_id: str) -> Awaitable[ExecutionRow | None]:
+        """Find an execution."""
+        return self._session.glance(lambda db: get(db, execution_id))
+
+    @timed
+    async def list_executions(self, wanted: ExecutionFilter) -> list[ExecutionRow]:
+        """List executions."""
+        return await self._session.read(lambda db: page(db, wanted))
+
+    @timed
+    async def list_paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
+        """List paused executions."""
+        return await self._session.read(lambda db: paused(db, wanted))
+
+    @timed
+    async def read_history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
+        """Read a log."""
+        read = self._session.glance if limit <= _FEW else self._session.read
+        return await read(lambda db: history(db, execution_id, since, limit))
+
+    @timed
+    async def list_points(self, wanted: PointFilter) -> list[PointRow]:
+        """List pause points."""
+        read = self._session.glance if wanted.execution_id is not None else self._session.read
+        return await read(lambda db: points(db, wanted))
+
+    @timed
+    async def find_point(self, point_id: str) -> PointRow | None:
+        """Find a pause point."""
+        return await self._session.glance(lambda db: point_by_id(db, point_id))
+
+    @timed
+    async def find_token(self, hash_: bytes) -> Wait | None:
+        """Find the point that a token belongs to."""
+        return await self._session.glance(lambda db: point_of_token(db, hash_))
+
+    @timed
+    async def count_by_status(self) -> dict[str, int]:
+        """Count executions by status."""
+        return await self._session.read(counts)
+
+    @timed
+    async def read_gauges(self, now: int, before: int, workflows: int) -> Gauges:
+        """Count what has not ended or waits."""
+        return await self._session.read(lambda db: read_gauges(db, self._session.path, now, before, workflows))
 
 
 def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | None]:
@@ -63,26 +124,14 @@ def head_by_id(db: apsw.Connection, id_: bytes) -> Head | None:
     return head_of(row) if row is not None else None
 
 
-def commands_after(db: apsw.Connection, id_: bytes, after: int) -> list[Command]:
+def commands_after(db: apsw.Connection, id_: bytes, after: int) -> list[QueuedCommand]:
     """Read the commands of an execution after one of them."""
     return [command_of(row) for row in db.execute(SQL["commands_after"], {"id": id_, "after": after})]
-
-
-def is_taken(db: apsw.Connection, id_: bytes, source: str) -> bool:
-    """Return whether an execution has a command from a source."""
-    return db.execute(SQL["command_by_source"], {"id": id_, "source": source, "source_n": 0}).get is not None
 
 
 def heads(db: apsw.Connection, ids: Sequence[bytes]) -> list[Head | None]:
     """Read the heads of executions."""
     return [head_by_id(db, id_) for id_ in ids]
-
-
-def unread(db: apsw.Connection, seen: Sequence[tuple[str, int]]) -> list[str]:
-    """Return the executions that have more commands than their driver has seen."""
-    return [
-        id_ for id_, n in seen if db.execute(SQL["has_unread_commands"], {"id": key(id_), "seen": n}).get is not None
-    ]
 
 
 def get(db: apsw.Connection, execution_id: str) -> ExecutionRow | None:
@@ -146,14 +195,15 @@ def point_by_id(db: apsw.Connection, point_id: str) -> PointRow | None:
     return point_of(row) if row is not None else None
 
 
+def point_of_token(db: apsw.Connection, hash_: bytes) -> Wait | None:
+    """Find the point that a token belongs to."""
+    row = db.execute(SQL["point_of_token"], {"hash": hash_}).fetchone()
+    return wait_of(row) if row is not None else None
+
+
 def counts(db: apsw.Connection) -> dict[str, int]:
     """Count executions by status."""
     return dict(db.execute(SQL["count_executions"]))
-
-
-def gauges(db: apsw.Connection, now: int, before: int) -> Gauges:
-    """Count executions by status, due ones, unread commands and long pauses."""
-    return sum_gauges(db.execute(SQL["gauges"], {"now": now, "before": before}).fetchall())
 
 
 def _list(values: Sequence[str]) -> str | None:

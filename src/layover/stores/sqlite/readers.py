@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import types
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, TypeVar
 
@@ -18,12 +19,18 @@ from layover.ports.errors import StoreUnavailable
 from layover.stores.sqlite.connection import connect, store_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from pathlib import Path
 
 T = TypeVar("T")
 
 _THREADS = 2
+
+
+@types.coroutine
+def _let_others_run() -> Generator[None]:
+    """Give the event loop a turn, as `asyncio.sleep(0)` does by way of one more coroutine."""
+    yield
 
 
 class Readers:
@@ -48,7 +55,7 @@ class Readers:
 
         One statement reads one moment of the file by itself; several do so in a transaction.
         """
-        await asyncio.sleep(0)  # a task that reads in a loop must let others run
+        await _let_others_run()  # a task that reads in a loop must
         self._check_open()
         if self._near is None:
             return await self.read(work)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.stores.checks import at_most
+from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
 from layover.stores.sqlite.statements import SQL
 
@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import apsw
+
+    from layover.stores.sqlite.session import SqliteSession
 
 # The rows of an execution besides its head. Its tags and waits are found by its other rows, so they go first.
 _BELONGINGS = (
@@ -23,8 +25,30 @@ _BELONGINGS = (
     "purge_points",
     "purge_commands",
     "purge_tokens",
+    "purge_progress",
+    "purge_node_logs",
     "delete_places",
 )
+
+
+class SqliteRetention:
+    """Deletes executions of a file."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    async def list_purgeable(self, before: int, most: int, workflow: str | None = None) -> list[str]:
+        """Return executions that may be purged."""
+        return await self._session.read(lambda db: purgeable_executions(db, before, most, workflow))
+
+    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
+        """Delete executions."""
+        check_ids(execution_ids)
+        return await self._session.write(lambda db: purge(db, execution_ids, before))
+
+    async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
+        """Do nothing: there are no weekly partitions, since SQLite reuses the space of any deleted row."""
+        return 0
 
 
 def purgeable_executions(db: apsw.Connection, before: int, most: int, workflow: str | None) -> list[str]:

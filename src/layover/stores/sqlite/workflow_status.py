@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import asdict
 
+from layover.stores.rows import workflow_status_of
 from layover.stores.sqlite.audit import write_audit
-from layover.stores.sqlite.rows import standing_of
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
@@ -16,13 +16,29 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from layover.ports.access import Standing
-    from layover.ports.records import AuditEntry
+    from layover.ports.access import WorkflowStatus
+    from layover.ports.records import AuditRow
+    from layover.stores.sqlite.session import SqliteSession
 
 
-def set_workflow_status(db: apsw.Connection, standing: Standing, audit: AuditEntry | None) -> None:
+class SqliteWorkflowStatus:
+    """Workflow statuses of a file."""
+
+    def __init__(self, session: SqliteSession) -> None:
+        self._session = session
+
+    async def set_status(self, status: WorkflowStatus, audit: AuditRow | None = None) -> None:
+        """Set the status of a workflow."""
+        await self._session.write(lambda db: set_workflow_status(db, status, audit))
+
+    async def list_statuses(self, workflows: Sequence[str] | None = None) -> list[WorkflowStatus]:
+        """Read the status of workflows."""
+        return await self._session.read(lambda db: workflow_statuses(db, workflows))
+
+
+def set_workflow_status(db: apsw.Connection, status: WorkflowStatus, audit: AuditRow | None) -> None:
     """Set the status of a workflow."""
-    db.execute(SQL["set_workflow_status"], asdict(standing))
+    db.execute(SQL["set_workflow_status"], asdict(status))
     write_audit(db, audit)
 
 
@@ -32,9 +48,9 @@ def revive(db: apsw.Connection, workflow: str, now: int, by: str) -> bool:
     return db.changes() == 1
 
 
-def workflow_statuses(db: apsw.Connection, workflows: Sequence[str] | None) -> list[Standing]:
+def workflow_statuses(db: apsw.Connection, workflows: Sequence[str] | None) -> list[WorkflowStatus]:
     """Read the status of workflows, in the order of their names."""
     if workflows is None:
-        return [standing_of(row) for row in db.execute(SQL["list_workflow_statuses"])]
+        return [workflow_status_of(row) for row in db.execute(SQL["list_workflow_statuses"])]
     wanted = msgspec.json.encode(workflows).decode()
-    return [standing_of(row) for row in db.execute(SQL["workflow_statuses_by_name"], {"workflows": wanted})]
+    return [workflow_status_of(row) for row in db.execute(SQL["workflow_statuses_by_name"], {"workflows": wanted})]

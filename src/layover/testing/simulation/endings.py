@@ -10,6 +10,7 @@ from layover.ports.records import CLOSED
 from layover.runtime.maintenance.verify import violations
 from layover.runtime.plans import Plans
 from layover.stores.memory import MemoryStore
+from layover.testing.simulation.wire import done_at_once
 
 if TYPE_CHECKING:
     from layover.ports.records import Head
@@ -28,13 +29,13 @@ async def look_at_the_end(world: World, oracle: Oracle) -> None:
     await store.open("oracle")
     plans = Plans(store)
     plans.read = world.scenario.read_plan
-    for one in await violations(store, plans):
+    for one in done_at_once(violations(store, plans)):
         oracle.breaks("VERIFY", f"{one.execution_id} {one.code}: {one.message}")
 
 
 async def _look_at(world: World, oracle: Oracle, id_: str, head: Head) -> None:
     if head.status not in CLOSED:
-        why: Any = await world.ask(lambda engine: engine.why(id_))
+        why: Any = await world.ask(lambda engine: engine.queries.why(id_))
         if why is None or not why.reasons:
             said = why.summary if why is not None else "no answer"
             oracle.breaks("ENDS_OR_SAYS_WHY", f"{id_} ({head.workflow}) is {head.status}: {said}")

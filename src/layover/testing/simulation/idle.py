@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from layover.ports.records import Claim, Head
     from layover.stores.memory.database import MemoryDatabase
 
-POLLS = frozenset({"now", "claim", "outbox", "unread"})
+POLLS = frozenset({"now", "claims.claim", "outbox.read_due", "commands.find_unread", "triggers.read_due"})
 TRAVELS = 0.2  # of the polls that find nothing
+TRAVELS_WHILE_DRIVING = 0.5  # of the questions for the time: leases are judged by how late it is told
 
 
 def finds_nothing(database: MemoryDatabase, name: str, args: tuple[Any, ...]) -> bool:
@@ -23,11 +24,13 @@ def finds_nothing(database: MemoryDatabase, name: str, args: tuple[Any, ...]) ->
     match name:
         case "now":
             return True
-        case "claim":
+        case "claims.claim":
             return not any(_may_be_claimed(head, args[0]) for head in database.heads.values())
-        case "outbox":
+        case "outbox.read_due":
             return not database.outbox and not database.undispatched
-        case "unread":
+        case "triggers.read_due":
+            return not database.triggers
+        case "commands.find_unread":
             heads = database.heads
             return not any(id_ in heads and heads[id_].commands_seq > n for id_, n in args[0])
         case _:

@@ -9,7 +9,7 @@ from layover.core.engine import events as ev
 from layover.ports.records import CLOSED
 
 if TYPE_CHECKING:
-    from layover.ports.records import Rate
+    from layover.ports.limit_records import RateLimit
     from layover.testing.simulation.oracle import Oracle
     from layover.testing.simulation.world import World
 
@@ -45,7 +45,7 @@ class Limits:
             elif not self._holds(id_) and self._is_admitted(id_):
                 self._oracle.breaks("LIMIT_HOLDS", f"{id_} ({status}) runs and holds no slot")
 
-    def _note_start(self, rate: Rate, at: int) -> None:
+    def _note_start(self, rate: RateLimit, at: int) -> None:
         """Note the moment of a start: once as many as may begin at once have, each waits for its share of the time."""
         starts = self._starts.setdefault(rate.name, [])
         starts.append(at)

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Coroutine
 
-    from layover.runtime.engine import Engine
     from layover.runtime.instance import Instance
+    from layover.runtime.runtime import Runtime
     from layover.testing.simulation.handles import Ready, Timer
     from layover.testing.simulation.world import World
 
@@ -45,10 +45,13 @@ class Life(Lane):
         self.loop = world.loop
         self.cut_until = 0.0  # nothing it sends arrives
         self.deaf_until = 0.0  # what it sends arrives, and no reply comes
+        self.releases_until = 0.0  # something is on its way back that it has claimed
+        self.reads_until: dict[str, float] = {}  # executions whose logs are on their way to it
         self.faulty_until = -1.0  # by then whatever was done to it is over
         self.lacks = ""  # a function that it does not have
         self.rate, self.boot = 1.0, 0.0  # of its clock that never jumps
-        self.engine: Engine | None = None  # once it is open
+        self.engine: Runtime | None = None  # once it is open
+        self.instance: Instance | None = None  # of the engine, while that is open
         self.requests: dict[asyncio.Future[Any], None] = {}  # of people, which nobody answers if it dies
         self.context = contextvars.copy_context()
         self.context.run(LIFE.set, self)
@@ -61,10 +64,14 @@ class Life(Lane):
         """Take note that what goes wrong until then has a reason."""
         self.faulty_until = max(self.faulty_until, until)
 
-    @property
-    def instance(self) -> Instance | None:
-        """Its instance, while its engine is open."""
-        return self.engine.instance if self.engine is not None else None
+    def opened(self, engine: Runtime) -> None:
+        """Take note of an engine that has opened."""
+        self.engine, self.instance = engine, engine.instance
+
+    def closing(self) -> Runtime | None:
+        """Return the engine, which is to be stopped: from now on nobody asks it for anything."""
+        engine, self.engine, self.instance = self.engine, None, None
+        return engine
 
 
 LIFE: contextvars.ContextVar[Life | None] = contextvars.ContextVar("layover_simulated_life", default=None)

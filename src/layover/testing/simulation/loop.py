@@ -13,7 +13,7 @@ import asyncio
 import heapq
 from asyncio import base_events
 from collections import Counter, deque
-from typing import TYPE_CHECKING, Any, TypeVarTuple
+from typing import TYPE_CHECKING, Any, TypeVar, TypeVarTuple
 
 from layover.testing.simulation.handles import Ready, Timer
 from layover.testing.simulation.lives import LIFE, Lane
@@ -27,10 +27,12 @@ if TYPE_CHECKING:
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.trace import Trace
 
+T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 _A_STEP = 0.000_02  # seconds: nothing takes no time
 _LOOKED_AT = 1_000  # steps beyond the most: who makes them is told
+_ANY_NUMBER = 10**9  # of looks that see nothing
 
 
 class Deadlocked(RuntimeError):  # noqa: N818 - it says what the world is
@@ -98,7 +100,8 @@ class SimulatedLoop(base_events.BaseEventLoop):
     ) -> Timer:
         """Have something called at a moment."""
         handle = Timer(when, callback, args, context)
-        self._add(handle)
+        self._timed = timed = self._timed + 1
+        heapq.heappush(self._timers, (when, timed, handle))
         return handle
 
     def call_later(
@@ -129,6 +132,23 @@ class SimulatedLoop(base_events.BaseEventLoop):
         )
         try:
             await rings
+        finally:
+            handle.cancel()
+
+    async def look_until(self, wait: Callable[[], float], look: Callable[[], T | None]) -> T:
+        """Look after each wait until there is something to see; looks that see nothing are no steps."""
+        rings: asyncio.Future[T] = self.create_future()
+        seen: list[T] = []
+
+        def later() -> float | None:
+            if (found := look()) is None:
+                return self._now + wait()
+            seen.append(found)
+            return None
+
+        handle = self.ring(self._now + wait(), lambda: rings.set_result(seen[0]), later, _ANY_NUMBER)
+        try:
+            return await rings
         finally:
             handle.cancel()
 

@@ -20,12 +20,13 @@ if TYPE_CHECKING:
 
     from layover.ports.store import Store
     from layover.runtime.calls.threads import Work
-    from layover.runtime.dispatch.driver import Driver
+    from layover.runtime.dispatch.active_executions import Leases
     from layover.runtime.dispatch.standby import StandbyRenewer
     from layover.runtime.dispatch.watchdog import Watchdog
     from layover.testing.simulation.lives import Life
+    from layover.tracing.tracer import Tracer
 
-_MOST_PASSED_OVER = 4  # rounds in a row: now and then an idle service is seen at work
+_MOST_PASSED_OVER = 9  # rounds in a row: now and then an idle service is seen at work
 T = TypeVar("T")
 
 _CALLS_PER_SECOND = 2.0  # of functions that are not async: they take half a second, more or less
@@ -73,7 +74,10 @@ class SimulatedMachine(Machine):
     def watchdog(self, blocked_after: float) -> Watchdog | None:
         """Watch nothing: a loop that is blocked stands still as a whole."""
 
-    def standby(self, store: Store, driver: Driver) -> StandbyRenewer | None:
+    def tracer(self) -> Tracer | None:
+        """Make no spans: their ids are up to chance that no seed knows."""
+
+    def standby(self, store: Store, leases: Leases) -> StandbyRenewer | None:
         """Renew nothing beside the event loop."""
 
 
@@ -124,7 +128,13 @@ class _SimulatedThreads(Threads):
         return here().wait(future, self._loop.call_soon)
 
     def _hand_over(self, work: Work) -> None:
-        self._loop.call_soon(self._do, work)
+        """Have a thread take up a function: mostly at once, and now and then when others have left it a processor."""
+        world = self._world
+        delay = 0.0
+        if world.loop.time() < world.heals_at and world.chance.random() < world.mixture.late_threads:
+            world.counts["late_threads"] += 1
+            delay = world.chance.uniform(0, 1.5) * world.mixture.settings.lease_ttl / 1000
+        self._loop.call_later(delay, self._do, work)
 
     def _do(self, work: Work) -> None:
         """Have a function run until it returns, or waits for something."""

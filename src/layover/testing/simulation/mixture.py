@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields, replace
 from random import Random
 from typing import TYPE_CHECKING
 
-from layover.runtime.settings import Settings
+from layover.runtime.settings import RuntimeSettings
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,6 +25,8 @@ class Mixture:
     lost_requests: float = 0.0
     lost_replies: float = 0.0
     late: float = 0.0  # it is done after the error was told
+    late_leases: float = 0.0  # the same for what is asked about leases, which may be over or another's by then
+    held_replies: float = 0.0  # of those on a line that is deaf: they come when it is not any more
     refused: float = 0.0  # a full disk, or what cannot be written
     silences: float = 0.0  # of 5 to 60 s
     slow: float = 0.02
@@ -55,6 +57,7 @@ class Mixture:
     stubborn_calls: float = 0.0  # they do not stop when they are asked to
     wild_calls: float = 0.0  # they raise what is no Exception
     unwritable_calls: float = 0.0  # they return what no log can hold
+    late_threads: float = 0.0  # their functions are entered up to one and a half leases later
     http_faults: float = 0.0  # of a request to another server
     # How things are
     instances: int = 3
@@ -64,7 +67,7 @@ class Mixture:
     shuffled: bool = False
     hints: bool = True
     operations: float = 8.0  # seconds between what operators do
-    settings: Settings = field(default_factory=Settings)
+    settings: RuntimeSettings = field(default_factory=RuntimeSettings)
     most_steps: int = 2_000_000  # many times what any run needs
 
     def without(self, fault: str) -> Mixture:
@@ -119,12 +122,16 @@ def drawn(seed: int, **fixed: Any) -> Mixture:
         wild_calls=of((0, 0, 0.02)),
         unwritable_calls=of((0, 0, 0.02)),
         http_faults=of((0, 0.1, 0.6)),
+        late_leases=of((0, 0, 0.05)),
+        held_replies=of((0, 0.5)),
+        late_threads=of((0, 0, 0.2)),
         instances=of((1, 2, 3, 5)),
         executions=of((10, 30, 60)),
-        minutes=of((5, 10)),
+        minutes=of((5, 10, 30)),
         hints=hints,
         operations=of((1.0, 4.0, 16.0)),
-        settings=Settings(
+        settings=RuntimeSettings(
+            allow_secrets={"*": ("*",)},
             lease_ttl=of((2_000, 5_000, 10_000, 30_000)),
             executions=of((3, 1_000)),
             calls=of((2, 200)),

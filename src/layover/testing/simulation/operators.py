@@ -12,10 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from typing import Any
 
-    from layover.runtime.engine import Engine
-    from layover.runtime.queries.views import Execution
+    from layover.model.executions import Execution
+    from layover.runtime.operations.workflow_status import WorkflowStatusChange
+    from layover.runtime.runtime import Runtime
     from layover.testing.simulation.world import World
 
+_AT_ONCE = 0.3  # of the workflows that are paused are resumed without a wait
 _AMONG = 0.05  # of the looks at the end, at which what is held is let go of
 
 
@@ -43,33 +45,41 @@ class Operators:
     async def _operate(self) -> None:
         """Hold executions, and let them go; cancel and retry a few."""
         world = self._world
+        often = 1 / world.mixture.operations
         while True:
-            await asyncio.sleep(world.chance.expovariate(1 / world.mixture.operations))
-            if world.database.heads:
-                await self._act_on(world.chance.choice(list(world.database.heads)), world.chance.random())
+            act = await world.loop.look_until(lambda: world.chance.expovariate(often), self._choose)
+            await act
 
-    async def _act_on(self, id_: str, draw: float) -> None:
-        world, oracle, status = self._world, self._world.oracle, self._world.database.heads[id_].status
+    def _choose(self) -> Awaitable[None] | None:
+        """Choose an execution, and what is done to it, if anything is."""
+        world = self._world
+        if not world.database.heads:
+            return None
+        id_, draw = world.chance.choice(list(world.database.heads)), world.chance.random()
+        oracle, status = world.oracle, world.database.heads[id_].status
         if status in ("paused", "pausing") and (id_ in oracle.held or draw < 0.4):
-            await self.resume(id_)
-        elif world.loop.time() > world.heals_at:
-            return
-        elif status == "failed" and draw < 0.5:
-            await self._do("retry", lambda engine, key: engine.retry(id_, key=key))
-        elif status not in CLOSED and draw < 0.8:
-            await self._do("pause", lambda engine, key: engine.pause(id_, "look", key=key), oracle.paused)
-        elif status not in CLOSED and draw < 0.87 and world.scenario.cancels:
-            await self._do("cancel", lambda engine, key: engine.cancel(id_, "enough", key=key))
+            return self.resume(id_)
+        if world.loop.time() > world.heals_at:
+            return None
+        if status == "failed" and draw < 0.5:
+            return self._do("retry", id_, lambda engine, key: engine.control.retry(id_, key=key))
+        if status not in CLOSED and draw < 0.8:
+            return self._do("pause", id_, lambda engine, key: engine.control.pause(id_, "look", key=key), oracle.paused)
+        if status not in CLOSED and draw < 0.87 and world.scenario.cancels:
+            return self._do("cancel", id_, lambda engine, key: engine.control.cancel(id_, "enough", key=key))
+        return None
 
     async def _do(
         self,
         what: str,
-        make: Callable[[Engine, str | None], Awaitable[Execution]],
+        id_: str,
+        make: Callable[[Runtime, str | None], Awaitable[Execution]],
         tell: Callable[[Execution], None] | None = None,
     ) -> None:
         """Do something to an execution; now and then twice under the same key."""
         world = self._world
         self._acts += 1
+        world.noted(world.outside, f"{what} {id_}")
         again = world.is_rash()
         key = f"act-{self._acts}" if again else None
         for _ in range(2 if again else 1):
@@ -82,7 +92,7 @@ class Operators:
     async def resume(self, id_: str) -> None:
         """Let an execution go on."""
         self._world.oracle.resumes(id_)
-        await self._do("resume", lambda engine, key: engine.resume(id_, key=key))
+        await self._do("resume", id_, lambda engine, key: engine.control.resume(id_, key=key))
 
     async def _rewind(self) -> None:
         """Take executions back to a node that they have been at."""
@@ -100,7 +110,7 @@ class Operators:
         if nodes:
             to = self._world.chance.choice(list(dict.fromkeys(nodes)))
             self._world.counts["rewinds"] += 1
-            await self._do("rewind", lambda engine, key: engine.rewind(id_, to, "once more", key=key))
+            await self._do("rewind", id_, lambda engine, key: engine.control.rewind(id_, to, "once more", key=key))
 
     # Workflows
 
@@ -117,18 +127,28 @@ class Operators:
     async def _hold_workflow(self, name: str, *, running: bool) -> None:
         world = self._world
         world.counts["workflow_pauses"] += 1
+        world.noted(world.outside, f"pause {name}")
         known = list(world.database.heads) if running else []
+        world.oracle.resumed.pauses(name)
         await world.ask(
-            lambda engine: engine.pause_workflow(name, "look", running=running),
+            lambda engine: engine.workflow_status.pause(name, "look", running=running),
             lambda moved: world.oracle.workflow_paused(name, moved, known),
             world.patience(),
         )
-        await asyncio.sleep(world.chance.expovariate(1 / 20))
+        if world.chance.random() >= _AT_ONCE:
+            await asyncio.sleep(world.chance.expovariate(1 / 20))
         await self._resume_workflow(name, world.patience())
 
     async def _resume_workflow(self, name: str, patience: float | None = None) -> None:
+        self._world.noted(self._world.outside, f"resume {name}")
         self._world.oracle.workflow_resumes(name)
-        await self._world.ask(lambda engine: engine.resume_workflow(name), None, patience)
+        known = list(self._world.database.heads)
+
+        def told(moved: WorkflowStatusChange) -> None:
+            if moved.status.state == "active" and not moved.more:
+                self._world.oracle.resumed.told(name, known)
+
+        await self._world.ask(lambda engine: engine.workflow_status.resume(name), told, patience)
 
     async def _deploy(self, make: Callable[..., object]) -> None:
         """Register new versions while executions of older ones run."""
@@ -139,10 +159,11 @@ class Operators:
                 return
             self._deployed += 1
             world.counts["deployments"] += 1
+            world.noted(world.outside, "deploy another version")
             await self._register(make(world.chance, self._deployed))
 
     async def _register(self, definition: Any) -> None:
-        await self._world.ask(lambda engine: engine.register(definition), None, self._world.patience())
+        await self._world.ask(lambda engine: engine.workflows.register(definition), None, self._world.patience())
 
     # The end
 
@@ -151,8 +172,8 @@ class Operators:
         world = self._world
         if world.chance.random() >= _AMONG:
             return
-        for name, standing in list(world.database.standings.items()):
-            if standing.state == "paused":
+        for name, status in list(world.database.workflow_statuses.items()):
+            if status.state == "paused":
                 await self._resume_workflow(name)
         for id_, head in list(world.database.heads.items()):
             if head.status == "paused":

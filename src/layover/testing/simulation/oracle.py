@@ -15,18 +15,19 @@ from layover.testing.simulation.endings import look_at_the_end
 from layover.testing.simulation.laws import LAWS, Broken
 from layover.testing.simulation.limits import Limits
 from layover.testing.simulation.promises import Promises
+from layover.testing.simulation.resumed import ResumedWorkflows
 from layover.testing.simulation.timeliness import Timeliness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.engine.state import Point
+    from layover.model.executions import Execution
+    from layover.model.signals import SignalReceipt
     from layover.nodes.context import CallContext
     from layover.ports.records import Entry, Head, Reserved
-    from layover.runtime.calls.node_runner import CallOut
-    from layover.runtime.operations.signals import Delivered
+    from layover.runtime.calls.call_out import CallOut
     from layover.runtime.operations.workflow_status import WorkflowStatusChange
-    from layover.runtime.queries.views import Execution
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.promises import Reply
     from layover.testing.simulation.scenario import Start
@@ -35,10 +36,11 @@ if TYPE_CHECKING:
 __all__ = ["LAWS", "Broken", "Oracle"]
 
 _IN_TOUCH = 5.0  # seconds since the last disturbance, after which it explains nothing
+_LOOKS_AT_HEALTH = 5  # once in so many: who is not well does not get well by itself
 _STANDINGS_COUNT = 1_000  # milliseconds within which every instance knows that a workflow is paused
 _TAKEN_UP = ev.LegStarted | ev.NodeScheduled | ev.NodeStarted | ev.NodeInDoubt
 _OF_GATE = ev.ExecutionPausing | ev.ExecutionResumed | ev.ExecutionReopened  # who reopens it lets it go on
-_STATUSES: dict[type[ev.Event], str] = {
+_STATUSES: dict[type[ev.DomainEvent], str] = {
     ev.ExecutionCompleted: "completed",
     ev.ExecutionFailed: "failed",
     ev.ExecutionCancelled: "cancelled",
@@ -65,13 +67,16 @@ class Oracle:
         self.broken: dict[str, Broken] = {}  # the first of each law
         self.held: dict[str, None] = {}  # executions whose pause was told
         self.kills: Counter[tuple[str, str]] = Counter()  # instances, by the call that ended them
+        self.losses: Counter[str] = Counter()  # leases that ran out with an owner, by execution
         self._kills_at: dict[str, list[int]] = {}  # how far the log went, by execution
         self.promises = Promises(self)
         self.limits = Limits(world, self)
+        self.resumed = ResumedWorkflows(world, self)
         self._timeliness = Timeliness(world, self)
         self._held_workflows: dict[str, int] = {}  # since when, by the clock of the database
         self._ordered: dict[str, int] = {}  # executions that were to be paused with their workflow: their logs then
         self._out: dict[tuple[str, str], list[tuple[Life, CallOut]]] = {}  # calls, by execution and node
+        self._looks = 0
         self._views: dict[_View, None] = {}
         self._logs: dict[str, tuple[int, list[ev.AnyEvent]]] = {}
 
@@ -145,7 +150,7 @@ class Oracle:
 
     def workflow_paused(self, workflow: str, moved: WorkflowStatusChange, known: Sequence[str]) -> None:
         """Take note that somebody was told that a workflow is paused, and so is what was known to run of it."""
-        if moved.standing.state != "paused":
+        if moved.status.state != "paused":
             return
         self._held_workflows[workflow] = self._world.database.clock()
         for id_ in known if not moved.more else ():
@@ -180,7 +185,7 @@ class Oracle:
         """Take note that somebody was told that their reply is accepted."""
         self.promises.called_back(execution_id, point, reply)
 
-    def signalled(self, name: str, key: str, taken: Delivered) -> bool:
+    def signalled(self, name: str, key: str, taken: SignalReceipt) -> bool:
         """Take note that somebody was told that a signal is taken; return whether it is new."""
         self.promises.signalled(name, key, taken)
         return not taken.repeated
@@ -239,16 +244,10 @@ class Oracle:
 
     def _look_at_node(self, out: CallOut, log: list[ev.AnyEvent], where: str) -> None:
         call = out.call
-        since = _since_rewound(log)
-        rounds = [
-            one
-            for one in log
-            if isinstance(one, ev.NodeScheduled | ev.NodeStarted | ev.NodeCompleted) and one.node == call.node
-        ]
-        last = rounds[-1] if rounds else None
-        if isinstance(last, ev.NodeCompleted) and any(one is last for one in since):
+        if any(isinstance(one, ev.NodeCompleted) and one.node == call.node for one in _since_rewound(log)):
             self.breaks("DONE_ONCE", f"{where}, which is completed")
-        started = [one for one in rounds if isinstance(one, ev.NodeStarted) and one.attempt == call.attempt]
+        rounds = [one for one in log if isinstance(one, ev.NodeStarted) and one.node == call.node]
+        started = [one for one in rounds if one.attempt == call.attempt]
         if started and not call.probe and started[-1].input != call.input:
             self.breaks("INPUT_IS_LOGGED", f"{where} with {call.input!r}; the log says {started[-1].input!r}")
 
@@ -269,15 +268,18 @@ class Oracle:
         if count > most + 1:
             self.breaks("POISON_CONTAINED", f"{node} of {execution_id} has ended {count} instances in a row")
 
-    def does(self, life: Life, context: CallContext, key: str) -> None:
+    def does(self, life: Life, context: CallContext, key: str, *, at_once: bool) -> None:
         """Look at something that a function is about to do once, under a key: it is not recorded yet.
 
-        Who has lost the execution, and has not heard of it, may do it again: nobody can prevent that.
+        Who began it long ago, has lost the execution since, and has not heard of it, may do it: nobody can prevent
+        that. What is done `at_once` is done under a lease.
         """
         id_, node = context.execution_id, context.context_id
         head = self._world.database.heads[id_]
         theirs = [out for one, out in self._out[id_, node] if one is life and out.call.attempt == context.attempt]
         if head.owner != life.name or not theirs or theirs[-1].execution.epoch != head.epoch:
+            if at_once:
+                self.breaks("CALL_HAS_LEASE", f"{life.name} does {key} at {node} of {id_}; its owner is {head.owner}")
             return
         for one in reversed(_since_rewound(self.log(id_))):
             if isinstance(one, ev.NodeCompleted) and one.node == node:
@@ -291,6 +293,10 @@ class Oracle:
     def look(self) -> None:
         """Look whether what is owned is driven, what is due is taken up, and who works is well."""
         self._timeliness.look()
+        self.resumed.look()
+        self._looks += 1
+        if self._looks % _LOOKS_AT_HEALTH:
+            return
         for life in self._world.ready():
             if life.engine is not None and not life.engine.is_healthy:
                 self.breaks("NO_INTERNAL_ERROR", f"{life.name} is not healthy: {life.engine.failing_services}")

@@ -51,23 +51,25 @@ class Outsiders:
         """Send what somebody waits for."""
         world = self._world
         while True:
-            await asyncio.sleep(world.chance.expovariate(1 / 5))
-            waits = [one for one in world.database.waits if one not in self._sent and one[:2] not in self._early]
-            if waits:
-                wait = world.chance.choice(waits)
-                self._sent[wait] = None
-                data = world.scenario.answer(world.chance, world.database.points[wait[2]])
-                world.outside.begin(self._bring(wait[:2], wait[2], data))
+            wait = await world.loop.look_until(lambda: world.chance.expovariate(1 / 5), self._choose_wait)
+            self._sent[wait] = None
+            data = world.scenario.answer(world.chance, world.database.points[wait[2]])
+            world.outside.begin(self._bring(wait[:2], wait[2], data))
+
+    def _choose_wait(self) -> tuple[str, str, str] | None:
+        waits = [one for one in self._world.database.waits if one not in self._sent and one[:2] not in self._early]
+        return self._world.chance.choice(waits) if waits else None
 
     async def _bring(self, wanted: tuple[str, str], mark: str, data: object, delay: float = 0) -> None:
         """Bring a signal until somebody says that it is taken; under its id it is the same however often it comes."""
         world, (name, key) = self._world, wanted
         await asyncio.sleep(delay)
+        world.noted(world.outside, f"send the signal {name} with the key {key}")
         told: list[bool] = []
         times = 1 + world.is_rash()
         for _ in range(_MOST_TRIES):
             await world.ask(
-                lambda engine: engine.deliver(name, key, data, id=f"{name}-{key}-{mark}"),
+                lambda engine: engine.signals.deliver(name, key, data, id=f"{name}-{key}-{mark}"),
                 lambda taken: told.append(world.oracle.signalled(name, key, taken)),
                 world.patience(),
             )
@@ -81,36 +83,41 @@ class Outsiders:
         """Reply to those who wait for it, some while the call that asked is still out."""
         world = self._world
         while True:
-            await asyncio.sleep(world.chance.expovariate(1 / 3))
-            rows = [row for row in world.database.points.values() if row.point.kind == "callback"]
-            waiting = [row for row in rows if row.closed_at is None and row.point.id not in self._replied]
-            if rows and world.is_rash():
-                waiting = rows  # it was replied to before, or it is too late
-            if waiting:
-                row = world.chance.choice(waiting)
-                self._replied[row.point.id] = None
-                for _ in range(1 + world.is_rash()):
-                    world.outside.begin(self._call_back(row))
+            row = await world.loop.look_until(lambda: world.chance.expovariate(1 / 3), self._choose_callback)
+            self._replied[row.point.id] = None
+            for _ in range(1 + world.is_rash()):
+                world.outside.begin(self._call_back(row))
+
+    def _choose_callback(self) -> PointRow | None:
+        world = self._world
+        rows = [row for row in world.database.points.values() if row.point.kind == "callback"]
+        waiting = [row for row in rows if row.closed_at is None and row.point.id not in self._replied]
+        if rows and world.is_rash():
+            waiting = rows  # it was replied to before, or it is too late
+        return world.chance.choice(waiting) if waiting else None
 
     async def _call_back(self, row: PointRow) -> None:
         """Reply until somebody says that it is taken, or nobody waits for it any more."""
         world, point = self._world, row.point.id
         output, fails = world.scenario.answer(world.chance, row), world.chance.random() < _FAILS
         told: list[None] = []
+        world.noted(world.outside, f"{'fail' if fails else 'reply to'} {row.point.node} of {row.execution_id}")
 
         def accepted(_: None) -> None:
             told.append(None)
             world.oracle.called_back(row.execution_id, point, None if fails else Reply(output))
 
         if world.chance.random() < _BEATS:
-            await world.ask(lambda engine: engine.beat(point=point), None, world.patience())
+            await world.ask(lambda engine: engine.callbacks.beat(point=point), None, world.patience())
         for _ in range(_MOST_TRIES):
             if fails:
                 await world.ask(
-                    lambda engine: engine.fail_callback(message="no", point=point), accepted, world.patience()
+                    lambda engine: engine.callbacks.fail(message="no", point=point), accepted, world.patience()
                 )
             else:
-                await world.ask(lambda engine: engine.call_back(None, output, point=point), accepted, world.patience())
+                await world.ask(
+                    lambda engine: engine.callbacks.reply(None, output, point=point), accepted, world.patience()
+                )
             if told or world.database.points[point].status != "open":
                 return
             await asyncio.sleep(world.chance.expovariate(1))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from layover.ports.records import CLOSED
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Awaitable, Coroutine
     from typing import Any
 
     from layover.ports.records import PointRow
@@ -20,7 +20,7 @@ _TWICE = 0.1  # of the answers, under the same key
 _ASKED = ("form", "approval")
 
 
-class People:
+class SimulatedPeople:
     """Everybody who starts executions, or is asked by them."""
 
     def __init__(self, world: World) -> None:
@@ -56,9 +56,10 @@ class People:
     async def _begin_one(self, start: Start, wait: Literal["rest"] | None) -> None:
         world = self._world
         conflict: Literal["return", "reject"] = "reject" if world.is_rash() else "return"
+        world.noted(world.outside, f"start {start.workflow}{f' under the key {start.key}' if start.key else ''}")
         for _ in range(2 if world.is_rash() else 1):
             await world.ask(
-                lambda engine: engine.start(
+                lambda engine: engine.executions.start(
                     start.workflow, start.input, key=start.key, on_conflict=conflict, wait=wait
                 ),
                 lambda view: world.oracle.started(start, view),
@@ -70,13 +71,15 @@ class People:
     async def _answer(self) -> None:
         world = self._world
         while True:
-            await asyncio.sleep(world.chance.expovariate(1 / 4))
-            rows = [row for row in world.database.points.values() if row.point.kind in _ASKED]
-            still_open = [row for row in rows if row.closed_at is None]
-            if rows and world.is_rash():
-                still_open = rows  # it may be too late
-            if still_open:
-                await self._decide(world.chance.choice(still_open))
+            await self._decide(await world.loop.look_until(lambda: world.chance.expovariate(1 / 4), self._choose_point))
+
+    def _choose_point(self) -> PointRow | None:
+        world = self._world
+        rows = [row for row in world.database.points.values() if row.point.kind in _ASKED]
+        still_open = [row for row in rows if row.closed_at is None]
+        if rows and world.is_rash():
+            still_open = rows  # it may be too late
+        return world.chance.choice(still_open) if still_open else None
 
     async def _decide(self, row: PointRow) -> None:
         """Answer a form, or decide at an approval; now and then twice under the same key, or two people at once."""
@@ -95,9 +98,10 @@ class People:
     async def _fill_in(self, row: PointRow, person: int) -> None:
         world, point = self._world, row.point.id
         key, by, data = self._next_key(), f"person-{person}", world.scenario.answer(world.chance, row)
+        world.noted(world.outside, f"answer {row.point.node} of {row.execution_id}")
         for _ in range(1 + (world.chance.random() < _TWICE)):
             await world.ask(
-                lambda engine: engine.answer(point, data, by=by, key=key),
+                lambda engine: engine.answers.answer(point, data, by=by, key=key),
                 lambda taken: world.oracle.answered(point, key, data, taken),
                 world.patience(),
             )
@@ -105,9 +109,10 @@ class People:
     async def _approve(self, row: PointRow, person: int) -> None:
         world, point = self._world, row.point.id
         key, by, approved = self._next_key(), f"person-{person}", world.chance.random() < 0.8
+        world.noted(world.outside, f"{'approve' if approved else 'reject'} {row.point.node} of {row.execution_id}")
         for _ in range(1 + (world.chance.random() < _TWICE)):
             await world.ask(
-                lambda engine: engine.answer(point, approved=approved, by=by, roles=("boss",), key=key),
+                lambda engine: engine.answers.answer(point, approved=approved, by=by, roles=("boss",), key=key),
                 lambda taken: world.oracle.decided(point, by, taken, approved=approved),
                 world.patience(),
             )
@@ -117,17 +122,21 @@ class People:
     async def _read(self) -> None:
         world = self._world
         while True:
-            await asyncio.sleep(world.chance.expovariate(1 / 5))
-            if world.database.heads:
-                await self._look_at(world.chance.choice(list(world.database.heads)))
+            look = await world.loop.look_until(lambda: world.chance.expovariate(1 / 5), self._choose_execution)
+            await look
 
-    async def _look_at(self, id_: str) -> None:
+    def _choose_execution(self) -> Awaitable[object] | None:
+        """Choose an execution to read, or to wait for if it has not come to its end."""
         world = self._world
+        if not world.database.heads:
+            return None
+        id_ = world.chance.choice(list(world.database.heads))
         if world.chance.random() < 0.5:
-            await world.ask(lambda engine: engine.get(id_), lambda view: world.oracle.told("get", view))
-        elif world.database.heads[id_].status not in CLOSED:
-            await world.ask(
-                lambda engine: engine.wait(id_, "rest"),
-                lambda view: world.oracle.told("wait", view),
-                world.chance.uniform(0, 20),
-            )
+            return world.ask(lambda engine: engine.queries.get(id_), lambda view: world.oracle.told("get", view))
+        if world.database.heads[id_].status in CLOSED:
+            return None
+        return world.ask(
+            lambda engine: engine.executions.wait(id_, "rest"),
+            lambda view: world.oracle.told("wait", view),
+            world.chance.uniform(0, 20),
+        )

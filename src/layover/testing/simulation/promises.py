@@ -13,8 +13,8 @@ from layover.core.engine.signals import awaited_signals
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.model.signals import SignalReceipt
     from layover.ports.records import Reserved
-    from layover.runtime.operations.signals import Delivered
     from layover.testing.simulation.oracle import Oracle
 
 _ENDS = ev.ExecutionCompleted | ev.ExecutionFailed | ev.ExecutionCancelled
@@ -74,7 +74,7 @@ class Promises:
             self._oracle.breaks("CALLBACK_ONCE", f"two replies to {point} were accepted")
         self._replies[point] = _Accepted(execution_id, "", reply)
 
-    def signalled(self, name: str, key: str, taken: Delivered) -> None:
+    def signalled(self, name: str, key: str, taken: SignalReceipt) -> None:
         """Take note that a signal is taken: under one id it is new once.
 
         Who repeats it may hear so before the first is told that it was new: its instance may have stood still.

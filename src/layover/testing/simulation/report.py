@@ -31,4 +31,5 @@ def _lines(ran: Ran, law: str, scenario: Scenario, name: str, mixture: Mixture |
     yield f"  {LAWS[law]}"
     yield f"  needed: {faults or 'no fault'}; there were: {','.join(given.faults)}"
     command = f"python tools/simulate.py --scenario {name} --seed {ran.seed} --only --faults {faults or 'none'}"
+    command += " --shuffled" if given.shuffled else ""
     yield f"  again:  {command} --trace trace.txt"

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Hashable, Iterator
 
     from layover.ports.records import Head
+    from layover.testing.simulation.lives import Life
     from layover.testing.simulation.oracle import Oracle
     from layover.testing.simulation.world import World
 
@@ -36,18 +37,26 @@ class Timeliness:
     def _look_for_idle(self, now: float) -> None:
         idle: dict[tuple[str, int], float] = {}
         time = self._world.database.clock()
-        for life in self._world.lives:
-            instance = life.instance
-            if life.dead or instance is None or life.faulty_until > now - _IN_TOUCH:
+        owners = {life.name: life for life in self._world.lives if self._is_in_touch(life, now)}
+        for id_, head in self._world.database.heads.items():
+            if head.owner is None or (life := owners.get(head.owner)) is None:
                 continue
-            for id_, head in self._world.database.heads.items():
-                has_lease = head.wake_at is not None and head.wake_at > time  # else it is due, for anybody
-                if head.owner == instance.id and has_lease and id_ not in instance.driver.active:
-                    since = idle[id_, head.epoch] = self._idle.get((id_, head.epoch), now)
-                    if now - since > _SOON:
-                        seen = f"{life.name} owns {id_} ({head.status}) and does not drive it"
-                        self._oracle.breaks("OWNED_IS_DRIVEN", seen)
+            has_lease = head.wake_at is not None and head.wake_at > time  # else it is due, for anybody
+            if life.reads_until.get(id_, 0.0) > now - _SOON:
+                continue  # replies that are slow one after the other: it has claimed it, and reads it
+            if has_lease and life.instance is not None and id_ not in life.instance.driver.active:
+                since = idle[id_, head.epoch] = self._idle.get((id_, head.epoch), now)
+                if now - since > _SOON:
+                    seen = f"{life.name} owns {id_} ({head.status}) and does not drive it"
+                    self._oracle.breaks("OWNED_IS_DRIVEN", seen)
         self._idle = idle
+
+    @staticmethod
+    def _is_in_touch(life: Life, now: float) -> bool:
+        """Return whether a process has no reason to own what it does not drive."""
+        if life.dead or life.instance is None or life.faulty_until > now - _IN_TOUCH:
+            return False
+        return life.releases_until <= now - _SOON  # else it gives back what it has claimed, one by one
 
     def _look_for_due(self, now: float) -> None:
         world = self._world

@@ -6,17 +6,21 @@ A request that is on its way is done even if whoever sent it has died, or has gi
 from __future__ import annotations
 
 from functools import partial
+from math import log
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Claims
+from layover.ports.store import FAMILIES
+from layover.runtime.dispatch.lease_renewer import ATTEMPTS
 from layover.stores.memory import MemoryStore
-from layover.testing.simulation.idle import POLLS, TRAVELS, finds_nothing
+from layover.testing.simulation.idle import POLLS, TRAVELS, TRAVELS_WHILE_DRIVING, finds_nothing
 from layover.testing.simulation.lives import Killed
+from layover.testing.store_proxy import FamilyProxy
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Coroutine
+    from collections.abc import Callable, Coroutine
 
     from layover.ports.hints import Hint
     from layover.testing.simulation.lives import Life
@@ -26,8 +30,13 @@ T = TypeVar("T")
 
 _PER_SECOND = 500.0  # a message takes 2 ms, more or less
 _SLOW_PER_SECOND = 2.0
-_LEASING = ("claim", "answer", "release")
-_LIMITING = ("admit", "free", "commit")
+_LEASING = ("claims.claim", "answers.reserve", "claims.release")
+_OF_LEASES = ("claims.renew", "claims.release")
+_RENEWING = ("now", "claims.renew")
+_LIMITING = ("limits.admit", "limits.release_slot", "appends.commit")
+_LANES = 3
+ASKS = "asks the database: "  # how a trace tells of a request
+REFUSAL = "It is refused."  # what the database says of what cannot be written
 _LONG = 1.0  # seconds: who waits longer for a reply has been disturbed
 
 
@@ -42,26 +51,31 @@ class Fate(NamedTuple):
 class Wire:
     """In place of a store: passes on to the one in memory, as a network does."""
 
-    lanes = 3
     clock_error = 0  # the clock of the database is right, however late it is told
 
     def __init__(self, world: World, life: Life) -> None:
         self._world = world
         self._life = life
         self._store = MemoryStore(world.database)
+        self._lease = world.mixture.settings.lease_ttl / 1000
+        self._quick = min(_LONG, self._lease / ATTEMPTS / 2)  # an attempt to renew asks for the time, then renews
+        self._renewed = 0.0  # when leases were last renewed quickly
         if world.mixture.hints:
             self.tell, self.listen = self._tell_others, self._listen
         self.hear: Callable[[Hint], None] | None = None
 
-    def renewals(self) -> None:
-        """Return nothing: there is no thread to renew on."""
-
-    def __getattr__(self, name: str) -> Callable[..., Awaitable[Any]]:
+    def __getattr__(self, name: str) -> Any:
         if name in ("tell", "listen"):
             raise AttributeError(name)
-        send = partial(self._send, name, getattr(self._store, name))
-        setattr(self, name, send)  # the next time it is found at once
-        return send
+        found = getattr(self._store, name)
+        sent = FamilyProxy(name, found, self._sent) if name in FAMILIES else self._sent(name, found)
+        setattr(self, name, sent)  # the next time it is found at once
+        return sent
+
+    def _sent(self, name: str, method: Any) -> Any:
+        if name == "appends.lanes":
+            return _LANES
+        return method if name == "claims.renewals" else partial(self._send, name, method)  # there is no thread
 
     # Hints
 
@@ -77,17 +91,22 @@ class Wire:
         life, loop = self._life, self._world.loop
         if life.dead:
             raise Killed
-        if name == "claim" and args[0].execution_id is None and self._world.has_leapt():
+        if name == "claims.claim" and args[0].execution_id is None and self._world.has_leapt():
             return Claims()  # as the store on PostgreSQL does
         if self._is_idle(name, args):
-            return _done_at_once(method(*args, **named))
+            return done_at_once(method(*args, **named))
         fate = self._fate(name)
-        if fate.error is not None or fate.told - loop.time() > _LONG:
+        if fate.error is not None and name == "appends.commit" and REFUSAL in str(fate.error):
+            self._world.refused.update((one.execution_id, None) for one in args[0])
+        if self._disturbs(name, fate):
             # Whoever does not hear of a claim owns what it does not know of, until that lease is over; and so does who
             # gives something back in vain, or begins something without hearing of it.
-            leases = name in _LEASING or (name == "commit" and any(one.new is not None for one in args[0]))
-            lease = self._world.mixture.settings.lease_ttl / 1000 if leases else 0.0
-            life.disturb(max(fate.told, fate.lands or 0.0) + lease)
+            leases = name in _LEASING or (name == "appends.commit" and any(one.new is not None for one in args[0]))
+            life.disturb(max(fate.told, fate.lands or 0.0) + (self._lease if leases else 0.0))
+        if name == "queries.load":
+            life.reads_until.update(dict.fromkeys(args[0], fate.told))
+        if name == "claims.release":
+            life.releases_until = max(life.releases_until, fate.told)
         reply: asyncio.Future[Any] = loop.create_future()
         if fate.lands is None:
             loop.call_at(fate.told, _tell, reply, None, fate.error, context=life.context)
@@ -100,20 +119,38 @@ class Wire:
             loop.call_at(fate.lands, self._land, name, work, reply, fate, context=self._world.server.context)
         return await reply
 
+    def _disturbs(self, name: str, fate: Fate) -> bool:
+        """Return whether what becomes of a request explains what goes wrong with its sender.
+
+        An attempt to renew that is too slow is given up, and explains nothing by itself: there are several in a lease.
+        Only if none was quick for half a lease, the lease may be over before one is.
+        """
+        now = self._world.loop.time()
+        if fate.error is not None or fate.told - now > _LONG:
+            return True
+        if name not in _RENEWING:
+            return False
+        if fate.told - now > self._quick:
+            return now - self._renewed > self._lease / 2
+        if name == "claims.renew":
+            self._renewed = now
+        return False
+
     def _is_idle(self, name: str, args: tuple[Any, ...]) -> bool:
         """Return whether a request is a poll that finds nothing, and need not travel to do so."""
         world, life = self._world, self._life
         if name not in POLLS or world.loop.time() < max(life.cut_until, life.deaf_until, world.down_until):
             return False
+        travels = TRAVELS
         if name == "now" and (life.instance is None or life.instance.driver.active):
-            return False  # it lives by what it is told of the time, and how late
-        return world.chance.random() >= TRAVELS and finds_nothing(world.database, name, args)
+            travels = TRAVELS_WHILE_DRIVING  # it lives by what it is told of the time, and how late
+        return world.chance.random() >= travels and finds_nothing(world.database, name, args)
 
     def _fate(self, name: str) -> Fate:
         """Draw what becomes of a request."""
         world, life = self._world, self._life
         chance, mixture, now = world.chance, world.mixture, world.loop.time()
-        there, back = chance.expovariate(_PER_SECOND), chance.expovariate(_PER_SECOND)
+        there, back = -log(1.0 - chance.random()) / _PER_SECOND, -log(1.0 - chance.random()) / _PER_SECOND
         if chance.random() < mixture.slow:
             there, back = there + chance.expovariate(_SLOW_PER_SECOND), back + chance.expovariate(_SLOW_PER_SECOND)
         lands, later = now + there, now + chance.uniform(0.01, 3)
@@ -122,6 +159,8 @@ class Wire:
         if now < max(life.cut_until, world.down_until):
             return world.counted("cut", Fate(None, later, StoreUnavailable("There is no line.")))
         if now < life.deaf_until:
+            if chance.random() < mixture.held_replies:
+                return world.counted("held_replies", Fate(lands, max(lands, life.deaf_until) + back))
             return world.counted("deaf", Fate(lands, lands + later - now, StoreUnavailable("No reply comes.")))
         if not is_faulty:
             return Fate(lands, lands + back)
@@ -133,8 +172,11 @@ class Wire:
         if (draw := draw - mixture.late) < 0:
             error = StoreUnavailable("It takes too long.")
             return world.counted("late", Fate(now + chance.uniform(0.1, 8), later, error))
-        if (draw := draw - mixture.refused) < 0 and name == "commit":
-            refused = chance.choice((StoreUnavailable("The disk is full."), StoreError("It is refused.")))
+        if name in _OF_LEASES and chance.random() < mixture.late_leases:
+            error = StoreUnavailable("It takes too long.")
+            return world.counted("late_leases", Fate(now + chance.uniform(0.1, 2.5) * self._lease, later, error))
+        if (draw := draw - mixture.refused) < 0 and name == "appends.commit":
+            refused = chance.choice((StoreUnavailable("The disk is full."), StoreError(REFUSAL)))
             return world.counted("refused", Fate(None, lands + back, refused))
         if draw - mixture.silences < 0:
             return world.counted("silences", Fate(lands, lands + chance.uniform(5, 60)))
@@ -144,26 +186,28 @@ class Wire:
         self, name: str, work: Callable[[], Coroutine[Any, Any, Any]], reply: asyncio.Future[Any], fate: Fate
     ) -> None:
         """Do what is asked, in the database's process, and send the reply."""
-        if name == "commit_informed" and self._life.dead:
+        if name == "appends.commit_informed" and self._life.dead:
             return  # whoever would have decided is dead
         oracle, found = self._world.oracle, None
         error: Exception | None = fate.error
-        before = dict(self._world.database.heads) if name == "claim" else {}
+        before = dict(self._world.database.heads) if name == "claims.claim" else {}
         try:
-            found = _done_at_once(work())
+            found = done_at_once(work())
         except Exception as raised:  # noqa: BLE001 - it belongs to whoever asked
             error = error or raised
-        self._world.noted(self._life, name)
-        if found is not None and not self._life.dead:
-            for one in found.claimed if before else ():
-                oracle.claimed(self._life, before[one.head.execution_id])
+        self._world.noted(self._life, f"{ASKS}{name}")
+        for one in found.claimed if before and found is not None else ():
+            was = before[one.head.execution_id]
+            oracle.losses[was.execution_id] += was.owner is not None
+            if not self._life.dead:
+                oracle.claimed(self._life, was)
         if name in _LIMITING:
             oracle.limits.look()
         loop = self._world.loop
         loop.call_at(max(fate.told, loop.time()), _tell, reply, found, error, context=self._life.context)
 
 
-def _done_at_once(work: Coroutine[Any, Any, T]) -> T:
+def done_at_once(work: Coroutine[Any, Any, T]) -> T:
     """Return what a request to the store in memory gives, which waits for nothing but its turn."""
     try:
         while True:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
+from functools import partial
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
-from layover.core.errors import LayoverError
+from layover.errors import LayoverError
 from layover.nodes.function import name_of
 from layover.ports import commit_points
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED
-from layover.runtime.engine import Engine
+from layover.runtime.runtime import Runtime
 from layover.stores.memory.database import MemoryDatabase
+from layover.testing.secrets import SimulatedSecrets
+from layover.testing.simulation.effects import Effects
 from layover.testing.simulation.lives import LIFE, Killed, Life
 from layover.testing.simulation.loop import Deadlocked, Endless, SimulatedLoop
 from layover.testing.simulation.machine import SimulatedMachine
@@ -22,10 +25,10 @@ from layover.testing.simulation.mishaps import Mishaps
 from layover.testing.simulation.operators import Operators
 from layover.testing.simulation.oracle import Oracle
 from layover.testing.simulation.outsiders import Outsiders
-from layover.testing.simulation.people import People
+from layover.testing.simulation.people import SimulatedPeople
 from layover.testing.simulation.put_off import PutOff
 from layover.testing.simulation.trace import Trace
-from layover.testing.simulation.wire import Wire
+from layover.testing.simulation.wire import REFUSAL, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -34,7 +37,8 @@ if TYPE_CHECKING:
     from layover.ports.commit_points import CommitPoint
     from layover.ports.hints import Hint
     from layover.ports.store import Store
-    from layover.runtime.calls.node_runner import CallOut
+    from layover.runtime.calls.call_out import CallOut
+    from layover.runtime.secrets.cached_secrets import CachedSecrets
     from layover.testing.simulation.lockstep import Lockstep
     from layover.testing.simulation.mixture import Mixture
     from layover.testing.simulation.oracle import Broken
@@ -48,7 +52,8 @@ _TO_RECOVER = 60.0  # seconds after the last fault: then people let go of what t
 _LONGEST_REQUEST = 120.0
 _LOOKS_EVERY = 2.0  # what is seen twice in a row has lasted for longer than `_SOON` of the oracle
 _MOST_TRIES = 1_000
-_OF_REFUSALS = ("append_unwritable", "execution_unwritable")  # what is logged of appends that the database refuses
+_OF_REFUSALS = ("append_unwritable", "execution_unwritable")  # what is logged if the database refuses to write
+_OF_FUNCTIONS = ("attempt_failed", "execution_failed")  # what is logged if a function fails
 
 
 class Ran(NamedTuple):
@@ -81,16 +86,19 @@ class World:
         self.database = MemoryDatabase(clock=self._database_time)
         self.server, self.outside = Life("database", self), Life("people", self)
         self.lives: list[Life] = []
+        self._secrets: list[CachedSecrets] = []  # of all engines, also those that have died
         self.threads: dict[Lockstep, None] = {}  # of functions that are not async, and have not returned
         self.counts: Counter[str] = Counter()
+        self.refused: dict[str, None] = {}  # executions of which the database has refused what was to be written
         self.start = scenario.start if scenario.focus is None else scenario.focus(self.chance)
         self.ledger: dict[str, None] = {}  # what functions have done outside, for those who look
+        self.effects = Effects(self)
         self.oracle = Oracle(self)
         self._put_off = PutOff(self)
         self._wires: dict[Life, Wire] = {}
         self._mishaps = Mishaps(self)
         self.stop = self._mishaps.stop
-        self._people, self.outsiders, self._operators = People(self), Outsiders(self), Operators(self)
+        self._people, self.outsiders, self._operators = SimulatedPeople(self), Outsiders(self), Operators(self)
 
     def _database_time(self) -> int:
         return self.database_time(self.loop.time())
@@ -146,21 +154,30 @@ class World:
         while True:
             wire = self._wires[life] = Wire(self, life)
             machine = SimulatedMachine(life, self.chance)
-            engine = Engine(cast("Store", wire), settings=self.mixture.settings, clock=machine.clock(), machine=machine)
+            machine.on_begin = partial(self._begins, life)
+            engine = Runtime(
+                cast("Store", wire),
+                settings=self.mixture.settings,
+                secrets=[SimulatedSecrets()],
+                clock=machine.clock(),
+                machine=machine,
+            )
             try:
                 await engine.__aenter__()
                 break
             except StoreError:
                 self._forget(life)
                 await asyncio.sleep(0.5)
-        life.engine = engine
+        life.opened(engine)
+        self._secrets.append(engine.instance.secrets)
         self.scenario.furnish(engine.instance.registry, without=life.lacks)
         engine.instance.plans.read = self.scenario.read_plan
-        engine.instance.node_runner.on_begin = lambda out: self._begins(life, out)
         self.noted(life, "is ready")
 
     def _begins(self, life: Life, out: CallOut) -> None:
         """Look at a call that begins, and let it end its process if its execution is one that does."""
+        call = out.call
+        self.noted(life, f"calls {call.node} (attempt {call.attempt}) of {out.execution.id}")
         self.oracle.begins(life, out)
         if self._mishaps.is_poison(out.execution.id):
             self.oracle.kills_instance(out.execution.id, out.call.node)
@@ -183,7 +200,7 @@ class World:
 
     async def restart(self, life: Life) -> None:
         """Stop an instance in order, and start it again."""
-        engine, life.engine = life.engine, None
+        engine = life.closing()
         if engine is None or life.dead:
             return
         self.counts["restarts"] += 1
@@ -247,7 +264,7 @@ class World:
 
     async def ask(
         self,
-        make: Callable[[Engine], Awaitable[T]],
+        make: Callable[[Runtime], Awaitable[T]],
         tell: Callable[[T], None] | None = None,
         patience: float | None = None,
     ) -> T | None:
@@ -312,6 +329,8 @@ class World:
             asyncio.set_event_loop(None)
             for life in self.lives:
                 self.loop.bury(life)
+            for secrets in self._secrets:
+                secrets.close()
             self.loop.close()
             for thread in list(self.threads):
                 thread.kill()
@@ -327,14 +346,17 @@ class World:
         self._mishaps.begin()
         self.loop.call_at(self.heals_at, self._complete, context=self.outside.context)
         while self.loop.time() < self.heals_at + _HALF_AN_HOUR:
-            await asyncio.sleep(_LOOKS_EVERY)
-            self.oracle.look()
-            self._put_off.look()
-            if self.loop.time() > self.heals_at + _TO_RECOVER:
-                await self._operators.let_go()
-                if self._people.have_started and self.is_over():
-                    break
+            await self.loop.look_until(lambda: _LOOKS_EVERY, self._look)
+            await self._operators.let_go()
+            if self._people.have_started and self.is_over():
+                break
         await self.oracle.final()
+
+    def _look(self) -> bool | None:
+        """Look at everything; return whether all has had time to recover."""
+        self.oracle.look()
+        self._put_off.look()
+        return self.loop.time() > self.heals_at + _TO_RECOVER or None
 
     def _complete(self) -> None:
         """Have every instance started anew that has not all functions."""
@@ -344,7 +366,7 @@ class World:
 
     async def _register(self, plan: Plan) -> None:
         for _ in range(_MOST_TRIES):
-            if await self.ask(lambda engine: engine.register(plan)) is not None:
+            if await self.ask(lambda engine: engine.workflows.register(plan)) is not None:
                 return
             await asyncio.sleep(1)
         raise AssertionError(f"{plan.definition.name} could not be registered")
@@ -387,8 +409,22 @@ class _LogWatch(logging.Handler):
         if life is not None and life.dead:
             return
         error = record.exc_info[1] if record.exc_info else None
-        if isinstance(error, Killed) or str(record.msg).startswith(_OF_REFUSALS):
-            return  # it was done from outside
-        if str(record.msg).startswith("execution_unwritable") and "It is refused." in record.getMessage():
-            return  # the same
+        if isinstance(error, Killed) or self._is_caused_outside(record):
+            return
         self._world.oracle.breaks("NO_INTERNAL_ERROR", f"{record.getMessage()} {error!r}"[:300])
+
+    def _is_caused_outside(self, record: logging.LogRecord) -> bool:
+        """Return whether what an error says of an execution was done to that execution, and not to another one."""
+        name, args = str(record.msg).partition(" ")[0], record.args
+        execution_id = str(args[0]) if isinstance(args, tuple) and args else ""
+        if name in _OF_FUNCTIONS:
+            return True
+        if name in _OF_REFUSALS:
+            return execution_id in self._world.refused
+        if name == "child_refused" and isinstance(args, tuple):  # it names the parent: the child has never begun
+            return str(args[-1]) == REFUSAL and any(
+                id_ not in self._world.database.heads for id_ in self._world.refused
+            )
+        if name == "suspect_put_off" and isinstance(args, tuple):
+            return int(str(args[1])) <= self._world.oracle.losses[execution_id]
+        return False

@@ -1,4 +1,4 @@
-"""What the tests of the dialects have in common: translate plain data, evaluate what came out."""
+"""Helpers for the tests of the dialects: translate plain data, evaluate the result."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from layover.core.definitions import check
 from layover.core.definitions.dialects import translate
 from layover.core.definitions.problems import Problem, Problems
-from layover.core.definitions.tree import plant
+from layover.core.definitions.tree import tree_from_data
 from layover.core.expressions import Template, compile_expression, parse
 
 if TYPE_CHECKING:
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 def translated(document: object) -> tuple[Any, list[Problem]]:
-    """Return a document in our form, and what was wrong with it."""
+    """Return a document in our form, and its problems."""
     problems = Problems()
-    return translate(plant(document), problems).plain(), problems.found()
+    return translate(tree_from_data(document), problems).plain(), problems.listed()
 
 
 def cleanly(document: object) -> Any:
-    """Return a document in our form; nothing may be wrong with it."""
+    """Return a document in our form; it must have no problems."""
     made, problems = translated(document)
     assert problems == []
     return made
 
 
 def faults(document: object, functions: set[str] | None = None) -> list[Problem]:
-    """Return what is wrong with a document, but for how long it waits for people: most do not say that."""
+    """Return the problems of a document, except for missing deadlines: most documents have none."""
     source = cast("Mapping[str, object]", document)
     problems = check(source, functions=functions).problems
     return [problem for problem in problems if problem.code != "default_max_pause"]
@@ -47,9 +47,9 @@ def action(kind: str, config: object, **fields: object) -> dict[str, object]:
 
 
 def one(node: Mapping[str, object]) -> dict[str, Any]:
-    """Return what a single builder node becomes."""
+    """Return the translation of a single builder node."""
     (made,) = cleanly(builder(node))["nodes"]
-    return cast(dict[str, Any], made)
+    return cast("dict[str, Any]", made)
 
 
 def many(node: Mapping[str, object]) -> dict[str, dict[str, Any]]:

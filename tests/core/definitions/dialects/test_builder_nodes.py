@@ -48,7 +48,7 @@ def test_a_node_may_be_spelled_in_many_ways(written: dict[str, object]) -> None:
     assert one(written) == {"id": "n", "type": "delay", "duration": "5s"}
 
 
-def test_what_a_node_says_about_itself_is_kept() -> None:
+def test_metadata_of_a_node_is_kept() -> None:
     written = logic("delay", {"duration": 5}, node_label="Cool off", registryId="reg-1", position={"x": 1, "y": 2})
     assert one(written) == {
         "id": "n",
@@ -93,7 +93,7 @@ def test_the_edges_of_a_condition_say_by_which_way_they_leave() -> None:
     assert faults(made) == []
 
 
-def test_a_handle_that_is_only_drawn_is_kept_and_means_nothing() -> None:
+def test_a_handle_without_a_port_is_kept_as_metadata() -> None:
     edges: list[object] = [
         {"source": "n", "target": "a", "sourceHandle": "bottom", "targetHandle": "top", "animated": True},
         {"source": "n", "target": "b", "sourceHandle": "error"},
@@ -335,7 +335,9 @@ def test_awaited_events_become_signals() -> None:
         ({"aggregationStrategy": "custom", "requiredEvents": ["kafkaEvent"]}, "any", ["kafka_event"]),
     ],
 )
-def test_how_events_are_gathered(config: dict[str, object], need: str, required: list[str]) -> None:
+def test_aggregation_strategies_become_need_and_required(
+    config: dict[str, object], need: str, required: list[str]
+) -> None:
     made = one(wait_events(**{"apiCall": API, "kafkaEvent": KAFKA, **config}))
     assert made["need"] == need
     assert [signal["alias"] for signal in made["signals"] if signal.get("required")] == required
@@ -349,7 +351,7 @@ def test_how_events_are_gathered(config: dict[str, object], need: str, required:
         ({"apiCall": API, "timeout": 10, "onTimeout": "continue_with_partial"}, "10s", "partial"),
     ],
 )
-def test_how_long_events_are_awaited(config: dict[str, object], deadline: str, outcome: str) -> None:
+def test_timeouts_of_events_become_a_deadline(config: dict[str, object], deadline: str, outcome: str) -> None:
     made = one(wait_events(**config))
     assert (made["deadline"], made["on_deadline"]) == (deadline, outcome)
 
@@ -357,14 +359,14 @@ def test_how_long_events_are_awaited(config: dict[str, object], deadline: str, o
 @pytest.mark.parametrize(
     "config", [{}, {"apiCall": {"enabled": False}, "kafkaEvent": {"enabled": False}, "timeout": 5}]
 )
-def test_no_events_at_all_are_skipped(config: dict[str, object]) -> None:
+def test_a_wait_without_enabled_events_becomes_a_constant(config: dict[str, object]) -> None:
     skipped = {"status": "skipped", "reason": "No events enabled"}
     assert one(wait_events(**config)) == {"id": "n", "type": "compute", "output": skipped}
     as_action = one(action("custom-action", {"actionType": "wait-events", **config}))
     assert as_action == {"id": "n", "type": "compute", "output": skipped}
 
 
-def test_an_event_that_has_to_be_asked_for_is_asked_for_first() -> None:
+def test_an_event_with_a_request_gets_an_http_node_before_the_wait() -> None:
     written = wait_events(apiCall={"enabled": True, "url": URL, "headers": {"A": "@{_vars.a}"}, "body": {"b": 1}})
     made = many(written)
     assert made["n-request"] == {
@@ -394,6 +396,8 @@ def test_an_event_that_has_to_be_asked_for_is_asked_for_first() -> None:
         ),
     ],
 )
-def test_a_node_that_means_nothing_is_refused_where_it_stands(written: dict[str, object], code: str, path: str) -> None:
+def test_a_problem_of_a_builder_node_is_reported_at_its_position(
+    written: dict[str, object], code: str, path: str
+) -> None:
     _, problems = translated(builder(written))
     assert [(problem.code, problem.path) for problem in problems] == [(code, path)]

@@ -9,27 +9,27 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from layover.core.definitions.dialects.conditions import condition
-from layover.core.definitions.dialects.scope import Scope, quoted
+from layover.core.definitions.dialects.scope import RootNames, quoted
 from layover.core.definitions.problems import Problem, Problems
-from layover.core.definitions.tree import plant
+from layover.core.definitions.tree import tree_from_data
 
 from .shared import value_of
 
-SCOPE = Scope(nodes={"check", "pre-check", "loop"}, triggers={"hook"}, variables={"line"})
+SCOPE = RootNames(nodes={"check", "pre-check", "loop"}, triggers={"hook"}, variables={"line"})
 
 
-def expression(written: object, scope: Scope = SCOPE) -> str:
+def expression(written: object, scope: RootNames = SCOPE) -> str:
     problems = Problems()
-    made = condition(plant(written), scope, problems)
-    assert problems.found() == []
+    made = condition(tree_from_data(written), scope, problems)
+    assert problems.listed() == []
     assert made is not None
     return made
 
 
 def refused(written: object) -> Problem:
     problems = Problems()
-    assert condition(plant(written), SCOPE, problems) is None
-    (problem,) = problems.found()
+    assert condition(tree_from_data(written), SCOPE, problems) is None
+    (problem,) = problems.listed()
     return problem
 
 
@@ -104,7 +104,7 @@ def test_contains_looks_into_texts_and_into_lists(held: object, wanted: str, hol
         ("@{check.total * 2}", "(nodes.check.total * 2)"),
     ],
 )
-def test_a_field_is_a_path_from_what_its_first_name_means(field: str, made: str) -> None:
+def test_a_field_is_a_path_from_its_first_name(field: str, made: str) -> None:
     assert expression(compare(field, "equals", 1)) == f"{made} == 1"
 
 
@@ -155,13 +155,13 @@ def test_a_condition_becomes_one_expression(written: object, made: str) -> None:
         ("  ", "bad_type", "A condition is an expression"),
     ],
 )
-def test_a_condition_that_means_nothing_is_refused_in_a_sentence(written: object, code: str, said: str) -> None:
+def test_an_invalid_condition_is_refused_with_a_sentence(written: object, code: str, said: str) -> None:
     problem = refused(written)
     assert problem.code == code
     assert said in problem.message
 
 
-# Surrogates cannot stand in a text that is read as UTF-8.
+# A text that is read as UTF-8 has no surrogates.
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 
 
@@ -191,6 +191,6 @@ def test_data_in_a_condition_never_becomes_code(value: str, other: str) -> None:
 @example('x"] == 1 || input["y')
 @example("x == 1 || true")
 def test_a_field_reads_exactly_the_key_it_names(key: str) -> None:
-    made = expression(compare(f"data.{key}", "equals", "secret"), Scope())
+    made = expression(compare(f"data.{key}", "equals", "secret"), RootNames())
     held: dict[str, Any] = {key: "secret", key + "x": "other"}
     assert value_of(made, input={"data": held}) is True

@@ -166,7 +166,7 @@ def test_several_triggers_may_lead_to_one_start_and_next_counts_too() -> None:
     assert len(made["x-triggers"]) == 2
 
 
-def test_nodes_of_our_own_may_stand_among_those_of_a_builder() -> None:
+def test_native_nodes_may_mix_with_builder_nodes() -> None:
     own = {"id": "ask", "type": "approval", "title": "Pay @{_vars.sum}?", "next": {"approved": "n"}}
     document = builder(own, logic("delay", {"duration": 1}))
     made = cleanly(document)
@@ -175,7 +175,7 @@ def test_nodes_of_our_own_may_stand_among_those_of_a_builder() -> None:
     assert faults(document) == []
 
 
-def test_our_own_form_may_stand_under_definition_too() -> None:
+def test_the_native_form_is_allowed_under_definition() -> None:
     graph = {"nodes": [{"id": "a", "type": "end"}]}
     assert cleanly({"name": "x", "definition": graph}) == {"name": "x", **graph}
 
@@ -251,5 +251,5 @@ steps:
 
 
 @pytest.mark.parametrize("document", [5, None, "text", [], [{"steps": []}], {}, {"steps": 5}, {"nodes": "x"}])
-def test_what_is_no_document_is_left_for_the_reader(document: object) -> None:
+def test_a_value_that_is_not_a_document_is_left_for_the_reader(document: object) -> None:
     assert translated(document) == (document, [])

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from layover.core.definitions import check
 from layover.core.definitions.dialects import translate
 from layover.core.definitions.problems import Problems, TooManyProblems
-from layover.core.definitions.tree import plant
+from layover.core.definitions.tree import tree_from_data
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -63,11 +63,11 @@ DOCUMENTS = st.one_of(
 def test_no_document_whatever_its_shape_makes_translation_fail(document: object) -> None:
     problems = Problems()
     try:
-        made = translate(plant(document), problems)
+        made = translate(tree_from_data(document), problems)
     except TooManyProblems:
         return
     made.plain()
-    for problem in problems.found():
+    for problem in problems.listed():
         assert problem.message.endswith((".", "?"))
 
 
@@ -86,15 +86,15 @@ def nested(levels: int) -> dict[str, object]:
 
 def test_bodies_as_deep_as_a_tree_may_be_are_translated() -> None:
     problems = Problems()
-    made = translate(plant(nested(30)), problems).plain()
-    assert problems.found() == []
+    made = translate(tree_from_data(nested(30)), problems).plain()
+    assert problems.listed() == []
     assert "subType" not in str(made)
 
 
 def test_many_nodes_that_all_ask_for_the_same_new_id_cost_no_more_than_others() -> None:
     count = 5_000
     steps = [{"id": "a", "execute": ["x", "y"], "action": {"type": "block"}} for _ in range(count)]
-    made = translate(plant({"name": "many", "steps": steps}), Problems()).plain()
+    made = translate(tree_from_data({"name": "many", "steps": steps}), Problems()).plain()
     assert isinstance(made, dict)
     nodes = made["nodes"]
     assert isinstance(nodes, list)

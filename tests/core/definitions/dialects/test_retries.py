@@ -4,7 +4,7 @@ import pytest
 
 from layover.core.definitions.dialects import translate
 from layover.core.definitions.problems import Problems
-from layover.core.definitions.tree import plant
+from layover.core.definitions.tree import tree_from_data
 
 from .shared import action, builder, cleanly, faults, one, translated
 
@@ -43,7 +43,7 @@ def test_a_retry_policy_becomes_ours(written: object, made: object) -> None:
     assert one(action("api-call", {"url": "https://a.example", "retry": written}))["retry"] == made
 
 
-def test_a_policy_that_is_switched_off_is_no_policy() -> None:
+def test_a_disabled_retry_policy_is_dropped() -> None:
     node = one(action("api-call", {"url": "https://a.example", "retry": {"enabled": False, "maxAttempts": 3}}))
     assert "retry" not in node
 
@@ -57,7 +57,7 @@ def test_a_policy_of_a_builder_is_off_unless_it_is_enabled(written: dict[str, ob
     assert (problem.code, problem.severity, problem.path) == ("retry_disabled", "warning", "$.nodes[0].config.retry")
 
 
-def test_a_policy_may_stand_beside_the_configuration() -> None:
+def test_a_retry_policy_is_found_beside_the_configuration() -> None:
     node = one(action("api-call", {"url": "https://a.example"}, retry={"enabled": True, "maxAttempts": 2}))
     assert node["retry"] == {"max_attempts": 2}
 
@@ -89,7 +89,9 @@ def test_the_body_of_a_request_is_data_even_if_it_looks_like_nodes() -> None:
 
 
 def test_our_own_form_comes_back_as_the_very_same_tree() -> None:
-    tree = plant({"name": "own", "nodes": [{"id": "a", "type": "work", "retry": {"max_attempts": 3}}], "edges": []})
+    tree = tree_from_data(
+        {"name": "own", "nodes": [{"id": "a", "type": "work", "retry": {"max_attempts": 3}}], "edges": []}
+    )
     assert translate(tree, Problems()) is tree
 
 

@@ -68,21 +68,21 @@ def test_the_approval_driven_workflow_becomes_a_condition_an_approval_and_an_end
     assert faults(APPROVAL_DRIVEN) == []
 
 
-def test_a_blocked_step_goes_on_to_its_next_step_when_it_is_approved() -> None:
+def test_a_blocked_step_leads_to_its_next_step_when_approved() -> None:
     block = {"id": "ask", "type": "action", "action": {"type": "block", "reason": "Why"}, "next": "go"}
     made = nodes(block, {"id": "go", "action": {"type": "allow"}})
     assert made[0]["next"] == {"approved": "go", "rejected": "ask-blocked"}
     assert made[2] == {"id": "go", "type": "end", "outcome": "allowed"}
 
 
-def test_the_rules_of_an_approval_may_stand_in_the_action() -> None:
+def test_the_rules_of_an_approval_may_be_in_the_action() -> None:
     action = {"type": "block", "reason": "Why", "approvers": {"roles": ["cfo"]}, "need": 2}
     (asked, _) = nodes({"id": "ask", "action": action})
     assert asked["approvers"] == {"roles": ["cfo"]}
     assert asked["need"] == 2
 
 
-def test_the_rejection_may_lead_somewhere_else() -> None:
+def test_a_rejection_may_have_its_own_target() -> None:
     block = {"id": "ask", "action": {"type": "block"}, "next": {"approved": "go", "rejected": "other"}}
     made = nodes(block, {"id": "go", "execute": "a"}, {"id": "other", "execute": "b"})
     assert [node["id"] for node in made] == ["ask", "go", "other"]
@@ -128,7 +128,7 @@ def test_the_rejection_may_lead_somewhere_else() -> None:
         ({"name": "Shown", "execute": "n"}, {"type": "n", "label": "Shown"}),
     ],
 )
-def test_what_a_step_does_becomes_a_node(written: dict[str, object], made: dict[str, object]) -> None:
+def test_each_part_of_a_step_becomes_a_node(written: dict[str, object], made: dict[str, object]) -> None:
     assert nodes({"id": "s", **written}) == [{"id": "s", **made}]
     assert faults(steps({"id": "s", **written}), functions={"n", "notify"}) == []
 
@@ -230,17 +230,17 @@ def test_the_envelope_of_a_step_list_is_kept_out_of_the_way() -> None:
         ({"condition": "input.x", "next": "s"}, "unknown_port", "`on_true` and `on_false`"),
         ({"execute": {"to": "a"}}, "missing_field", "needs a `name`"),
         ({"action": {"type": "execute"}}, "missing_field", "needs a `name`"),
-        ({"wait": {}}, "missing_field", "Say what is waited for"),
+        ({"wait": {}}, "missing_field", "A wait needs a `duration`"),
         ({"wait": {"duration": 5, "unit": "moons"}}, "bad_value", "`unit` is one of"),
         ({"action": {"type": "allow"}, "next": "s"}, "useless_field", "nothing can follow it"),
     ],
 )
-def test_a_step_that_means_nothing_is_refused_in_a_sentence(written: dict[str, object], code: str, said: str) -> None:
+def test_an_invalid_step_is_refused_with_a_sentence(written: dict[str, object], code: str, said: str) -> None:
     _, problems = translated(steps({"id": "s", **written}))
     assert [problem.code for problem in problems] == [code]
     assert said in problems[0].message
 
 
-def test_what_nobody_knows_is_left_for_the_reader_to_report() -> None:
+def test_unknown_fields_are_left_for_the_reader_to_report() -> None:
     found = check(steps({"id": "s", "execute": "n", "colour": "red"}), functions={"n"}).problems
     assert [(problem.code, problem.path) for problem in found] == [("unknown_field", "$.steps[0].colour")]

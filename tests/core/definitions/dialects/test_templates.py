@@ -4,12 +4,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from layover.core.definitions.dialects.scope import Scope
-from layover.core.definitions.dialects.templates import renamed, template
+from layover.core.definitions.dialects.scope import RootNames
+from layover.core.definitions.dialects.templates import rename_roots, template
 
 from .shared import action, builder, one, render, translated
 
-SCOPE = Scope(nodes={"fetch", "pre-check", "size"}, triggers={"hook-1"})
+SCOPE = RootNames(nodes={"fetch", "pre-check", "size"}, triggers={"hook-1"})
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_text_around_code_comes_out_exactly_as_it_was_written(texts: list[str]) 
 
 @given(st.text(st.sampled_from("ab_-.'\"\\{}() @$1"), max_size=40))
 def test_renaming_never_fails_and_changes_nothing_where_nothing_is_known(code: str) -> None:
-    assert renamed(code, Scope()) == code.strip()
+    assert rename_roots(code, RootNames()) == code.strip()
     template("@{" + code, SCOPE)
     template("@{" + code + "}", SCOPE)
 
@@ -73,10 +73,10 @@ def test_renaming_never_fails_and_changes_nothing_where_nothing_is_known(code: s
 def test_work_is_linear_in_the_text(hostile: str) -> None:
     template("@{" + hostile, SCOPE)
     template("@{" + hostile + "}", SCOPE)
-    renamed(hostile, SCOPE)
+    rename_roots(hostile, SCOPE)
 
 
-def test_every_text_in_the_configuration_is_translated_and_nothing_else() -> None:
+def test_only_the_texts_of_the_configuration_are_translated() -> None:
     node = action("send-sms", {"to": ["@{_vars.a}", {"deep": "@{_vars.b}"}], "n": 5, "plain": "x"})
     assert one(node)["input"] == {"to": ["${vars.a}", {"deep": "${vars.b}"}], "n": 5, "plain": "x"}
 
@@ -86,7 +86,7 @@ def test_a_document_in_our_own_form_may_write_an_at_sign_before_a_brace() -> Non
     assert translated(document) == (document, [])
 
 
-def test_code_that_never_ends_is_text_and_the_author_hears_of_it() -> None:
+def test_unclosed_code_is_text_with_a_warning() -> None:
     made, problems = translated(builder(action("send-sms", {"text": "@{a"})))
     assert made["nodes"][0]["input"] == {"text": "@{a"}
     assert [(problem.code, problem.severity) for problem in problems] == [("unclosed_template", "warning")]

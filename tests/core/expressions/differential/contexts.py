@@ -12,8 +12,8 @@ _double = st.sampled_from((0.0, 1.0, 1.5, -2.25, 0.1, 1e300, -1e-300, 123456.75)
 _scalar = st.one_of(st.none(), st.booleans(), _int, _double, _text)
 _created = st.sampled_from(("2024-02-29T23:59:59Z", "1999-12-31T00:00:00.125+01:00", "yesterday"))
 _wait = st.sampled_from(("1h", "-250ms", "1h30m0.5s", "soon"))
-# What may stand where something else was meant: never a number, for arithmetic on two types of number is our one
-# deliberate difference; never a boolean, for Google's runtime converts it where its own checker forbids that.
+# Values of a wrong type: never a number, because arithmetic on two types of number is our one
+# deliberate difference; never a boolean, because Google's runtime converts it where its own checker forbids that.
 _STRAYS: tuple[object, ...] = (None, "text", ["a"], {"a": "x"})
 
 _address = {"city": _text, "a": _scalar}

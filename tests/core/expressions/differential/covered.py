@@ -1,4 +1,4 @@
-"""The written list of what is compared with Google's implementation, and what is not and why."""
+"""The list of what is compared with Google's implementation, and what is not and why."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ FUNCTIONS = (
     "trim", "upperAscii",
 )  # fmt: skip
 
-# What CEL defines and this language leaves out: there is nothing to compare.
+# CEL features that this language leaves out: there is nothing to compare.
 LEFT_OUT = ("bytes", "type", "uint", "quote")
 
-# What Layover adds to CEL; its own tests speak for it.
-ADDED = ("min", "max", "sum", "sort", "distinct", "round", "json", "parseJson", "now", "uuid")
+# Additions of Layover to CEL, with tests of their own.
+ADDED = ("min", "max", "sum", "sort", "distinct", "round", "json", "parseJson", "now", "next", "uuid")
 
 COVERED = {
     name: tuple(shape for shape in SHAPES if shape.covers == name) for name in dict.fromkeys(s.covers for s in SHAPES)

@@ -1,4 +1,4 @@
-"""Grow expressions of a wanted kind from the table of shapes; now and then a term of another kind takes a place."""
+"""Grow expressions of a wanted kind from the table of shapes; now and then with a term of another kind."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _CONCRETE = (
     Kind.TIMESTAMP, Kind.DURATION,
 )  # fmt: skip
 _UNIONS = {Kind.NUMBER: (Kind.INT, Kind.DOUBLE), Kind.ANY: _CONCRETE, Kind.INDEX: (Kind.INT,), Kind.SHORT: ()}
-# Neither numbers nor booleans go astray; contexts.py says why.
+# Numbers and booleans are never of a wrong kind; contexts.py says why.
 _WRONG = tuple(kind for kind in _CONCRETE if kind not in {Kind.INT, Kind.DOUBLE, Kind.BOOL})
 _LISTS = (Kind.INTS, Kind.DOUBLES, Kind.STRINGS, Kind.MIXED)
 _MAY_STRAY = frozenset(_CONCRETE) | {
@@ -35,7 +35,7 @@ _MAY_STRAY = frozenset(_CONCRETE) | {
 
 
 def _menu(kind: Kind) -> tuple[Shape | str, ...]:
-    """Return what may be chosen for a kind: leaves first, for shrinking goes there."""
+    """Return the choices for a kind: leaves first, because shrinking goes there."""
     wanted = {kind, *_UNIONS.get(kind, ())}
     shapes = [shape for shape in SHAPES if shape.gives in wanted]
     leaves = [LEAF] * max(len(shapes), 1)
@@ -61,7 +61,7 @@ def grow(draw: st.DrawFn, kind: Kind, depth: int, scope: Scope) -> Term:
 
 
 def _wrong_for(draw: st.DrawFn, kind: Kind) -> Kind:
-    """Draw another kind; a map never stands for a list, for Google iterates it in an order of its own."""
+    """Draw another kind; never a map for a list, because Google iterates it in an order of its own."""
     return draw(
         st.sampled_from([wrong for wrong in _WRONG if wrong != kind and (kind not in _LISTS or wrong != Kind.MAP)])
     )

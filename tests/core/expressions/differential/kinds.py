@@ -1,7 +1,8 @@
 """The vocabulary of the generator: kinds of expression, shapes that build one from others, and the built term.
 
-A shape is a template such as `{0:add} + {1:mul}`. The word after the colon is the loosest binding that the place takes:
-a term that binds more loosely is put in parentheses, any other stands bare, so that precedence is compared as well.
+A shape is a template such as `{0:add} + {1:mul}`. The word after the colon is the loosest binding that is allowed
+there: a term that binds more loosely is put in parentheses, any other stays bare, so that precedence is compared as
+well.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ BINDING = {"any": 0, "or": 1, "and": 2, "rel": 3, "add": 4, "mul": 5, "unary": 6
 
 
 class Kind(StrEnum):
-    """What an expression is meant to evaluate to."""
+    """The intended kind of an expression's value."""
 
     INT = "int"
     INDEX = "a small int"
@@ -30,7 +31,7 @@ class Kind(StrEnum):
     TIMESTAMP = "timestamp"
     DURATION = "duration"
     ANY = "anything"
-    # Leaves only: values of a form that a function reads.
+    # Leaves only: values in a form that a function parses.
     PATH = "a selection that may be absent"
     SHORT = "a double of few digits"
     EXACT = "an int that a double holds"

@@ -177,7 +177,7 @@ _paths = _terms(
     "item.sku", "item.absent",
 )  # fmt: skip
 
-# --- paths into the context; see contexts.py for what is there
+# --- paths into the context; see contexts.py for its fields
 
 PATHS: dict[Kind, tuple[str, ...]] = {
     Kind.INT: (

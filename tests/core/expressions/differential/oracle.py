@@ -29,7 +29,7 @@ _CLASSES = (
     (r"(divide|modulus) by zero", {"division_by_zero"}),
     (r"(integer|timestamp|duration) overflow|out of int64 range", {"overflow", "out_of_range"}),
     (r"Index error: index=", {"out_of_range"}),
-    # A double beyond all integers is no position to Google, and one out of range to us.
+    # A double beyond all integers is not a position to Google, and a position out of range to us.
     (r"Index error: expected integer type, got double", {"no_such_overload", "out_of_range"}),
     (r"Index error: expected integer|Invalid map key", {"no_such_overload", "invalid_argument"}),
     # Ours tells null, in which any key is missing, from values that have no fields.

@@ -1,8 +1,8 @@
-"""What an evaluation came to, in a form in which two implementations can be compared.
+"""The outcome of an evaluation, in a form in which two implementations can be compared.
 
 A value is written down with its type, so that `1` and `1.0` differ, and `NaN` equals `NaN`. Google's values show
 microseconds only; nanoseconds are compared where an expression turns them into text. A failure is the set of codes
-that ours may give for it: one code where the other side's message tells the class, several where it leaves a choice.
+that ours may give for it: one code where the other side's message shows the class, several where it leaves a choice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Success:
 
 @dataclass(frozen=True)
 class Failure:
-    """An error at evaluation; `codes` is empty where the class cannot be told."""
+    """An error at evaluation; `codes` is empty where the class is not known."""
 
     codes: frozenset[str]
     message: str
@@ -73,7 +73,7 @@ def spell(value: object) -> object:
 
 
 def agree(ours: Outcome, theirs: Outcome) -> bool:
-    """Tell whether two outcomes mean the same."""
+    """Return whether two outcomes mean the same."""
     if isinstance(theirs, Mistake):
         return True
     if isinstance(ours, Failure) and isinstance(theirs, Failure):

@@ -139,7 +139,7 @@ _MACROS = (
     *_macros(INTS, INT),
     *_macros(STRINGS, STRING),
     *_macros(MIXED, ANY),
-    # Google iterates a map in an order of its own: only results that no order changes are compared.
+    # Google iterates a map in an order of its own: only results that do not depend on the order are compared.
     Shape("all map", BOOL, "{0:member}.all({v}, {1:any})", (MAP, BOOL), binds=STRING),
     Shape("exists map", BOOL, "{0:member}.exists({v}, {1:any})", (MAP, BOOL), binds=STRING),
     Shape("exists_one map", BOOL, "{0:member}.exists_one({v}, {v} == 'a' || {1:and})", (MAP, BOOL), binds=STRING),

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.expressions import ExpressionError, Limits, Meter, Moment, compile_expression, parse
+from layover.core.expressions import ExpressionError, ExpressionLimits, ExpressionTime, Meter, compile_expression, parse
 
 from .outcome import Failure, Outcome, Rejection, Success, spell
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_MOMENT = Moment(now=1_700_000_000_000, seed="differential")
+_MOMENT = ExpressionTime(now=1_700_000_000_000, seed="differential")
 
 
 def evaluate(source: str, context: Mapping[str, object]) -> Outcome:
@@ -21,7 +21,7 @@ def evaluate(source: str, context: Mapping[str, object]) -> Outcome:
     except ExpressionError as error:
         return Rejection(f"{error.code}: {error.message}")
     try:
-        value = program.evaluate(context, moment=_MOMENT, meter=Meter(Limits()))
+        value = program.evaluate(context, moment=_MOMENT, meter=Meter(ExpressionLimits()))
     except ExpressionError as error:
         return Failure(frozenset({error.code}), error.message)
     return Success(spell(value))

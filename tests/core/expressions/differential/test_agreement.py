@@ -1,6 +1,6 @@
 """Our expressions against Google's implementation of CEL: the same value, or both fail in the same way.
 
-Each overload in the written list is the root of generated expressions, and each must be seen to succeed and, where it
+Each overload in the list is the root of generated expressions, and each must be seen to succeed and, where it
 can, to fail by itself. `LAYOVER_TORTURE=20` compares twenty times as many, seeded by `--hypothesis-seed`.
 """
 
@@ -35,7 +35,7 @@ ABSORBING = ("&&", "||", ".all(", ".exists(")
 @pytest.mark.parametrize("name", COVERED)
 def test_we_agree_with_google_on(name: str) -> None:
     seen: Counter[str] = Counter()
-    # What is drawn depends on the modules that happen to be loaded: go on until it has gone every way.
+    # The draws depend on the modules that happen to be loaded: go on until every outcome was seen.
     for turn in range(MOST_TURNS):
         _compare(name, turn, seen)
         if seen["succeeded"] and (seen["failed"] or name in CANNOT_FAIL):
@@ -68,13 +68,13 @@ def _compare(name: str, turn: int, seen: Counter[str]) -> None:
 
 
 def _agree(source: str, ours: Outcome, theirs: Outcome) -> bool:
-    """Where failures are absorbed, CEL leaves open which of several is the one that shows."""
+    """Where failures are absorbed, CEL leaves open which of several is raised."""
     both_fail = isinstance(ours, Failure) and isinstance(theirs, Failure)
     return agree(ours, theirs) or (both_fail and any(sign in source for sign in ABSORBING))
 
 
 def _what_was_seen(outcome: Outcome, term: Term, context: dict[str, object]) -> str:
-    """Say what an outcome shows of the root: a failure counts only if the parts by themselves are sound."""
+    """Return what an outcome shows of the root: a failure counts only if the parts by themselves are valid."""
     match outcome:
         case Success():
             return "succeeded"
@@ -87,7 +87,7 @@ def _what_was_seen(outcome: Outcome, term: Term, context: dict[str, object]) -> 
             return "failed" if sound else "failed in a part"
 
 
-def test_the_written_list_is_what_is_compared() -> None:
+def test_the_comparison_covers_every_operator_macro_and_function() -> None:
     assert {name.split(" ")[0] for name in COVERED} == {*OPERATORS, *MACROS, *FUNCTIONS}
 
 

@@ -1,6 +1,6 @@
-"""The corners of the language, written out: what we and Google both say, and where we differ on purpose.
+"""The corners of the language, written out: where we and Google agree, and where we differ on purpose.
 
-`corners.cel` holds one expression a line; both sides must accept or refuse it alike, and come to the same.
+`corners.cel` holds one expression a line; both sides must accept or refuse it alike, with the same result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def test_we_agree_with_google_on_the_corner(source: str) -> None:
     assert agree(ours, theirs), f"ours {ours}, theirs {theirs}"
 
 
-# An integer beside a double becomes a double: the one difference in what an operator means.
+# An integer beside a double becomes a double: the one difference in the meaning of an operator.
 PROMOTED = {
     "1 + 1.5": 2.5,
     "input.a + 1.5": 2.5,
@@ -70,11 +70,11 @@ REFUSED = (
 
 
 @pytest.mark.parametrize("source", REFUSED)
-def test_what_the_language_leaves_out_is_refused_before_it_runs(source: str) -> None:
+def test_unsupported_language_features_are_refused_before_evaluation(source: str) -> None:
     assert isinstance(subject.evaluate(source, CONTEXT), Rejection)
 
 
 @pytest.mark.parametrize("source", ["{1: 'a', true: 'b'}", "int(true)"])
-def test_what_google_lets_pass_is_an_error_here(source: str) -> None:
+def test_some_expressions_that_cel_accepts_are_refused(source: str) -> None:
     assert isinstance(subject.evaluate(source, CONTEXT), Failure)
     assert isinstance(oracle.evaluate(source, CONTEXT), Success)

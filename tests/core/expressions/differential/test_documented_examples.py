@@ -1,4 +1,4 @@
-"""What the documentation of CEL and of its strings extension says, where Google's library cannot be asked or errs.
+"""Examples from the documentation of CEL and of its strings extension, where Google's library is unusable or wrong.
 
 Also our one deliberate difference: an integer beside a double becomes a double.
 """

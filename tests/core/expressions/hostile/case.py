@@ -1,4 +1,4 @@
-"""A hostile expression, and what it must come to: the codes that may be given, or the value."""
+"""A hostile expression, and its expected outcome: the allowed codes, or the value."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OVERFLOW = "overflow"
 
 @dataclass(frozen=True)
 class Case:
-    """An expression, the data it sees, and the verdicts that are right."""
+    """An expression, its data, and the allowed verdicts."""
 
     name: str
     source: str

@@ -1,4 +1,4 @@
-"""Expressions that parse, and turn hostile when they run or when they meet hostile data."""
+"""Expressions that parse, and are hostile when they run or with hostile data."""
 
 from __future__ import annotations
 

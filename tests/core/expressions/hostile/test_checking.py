@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
-from layover.core.expressions import DYN, Record, check, parse
+from layover.core.expressions import DYN, RecordType, check, parse
 
-NODES = Record({f"node_number_{number}": DYN for number in range(1_000)}, open=False)
+NODES = RecordType({f"node_number_{number}": DYN for number in range(1_000)}, open=False)
 CALLS_PER_CHARACTER = 150  # measured: 70 at most
 
 _NESTED = ".map(x, {'a': x, 'b': x})" * 28

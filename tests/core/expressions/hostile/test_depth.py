@@ -1,4 +1,4 @@
-"""The deepest expression that is accepted fits Python's stack with room to spare, whatever it is made of."""
+"""The deepest expression that is accepted fits Python's stack with room to spare, whatever its parts."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ SHAPES = {
 
 
 def _deepest(before: str, after: str, core: str) -> int:
-    """Return how often a thing may be nested before it is refused."""
+    """Return the deepest nesting that is accepted."""
     for depth in range(1, 2 * LIMITS.depth):
         try:
             parse(nested(before, after, depth, core))

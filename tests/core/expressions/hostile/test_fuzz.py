@@ -15,7 +15,7 @@ from layover.core.expressions import (
     FUNCTIONS,
     Expression,
     ExpressionError,
-    Limits,
+    ExpressionLimits,
     Meter,
     Template,
     check,
@@ -27,7 +27,7 @@ from layover.core.expressions import (
 from .trial import MOMENT, SCOPE
 
 ROUNDS = int(os.environ.get("LAYOVER_TORTURE", "0"))
-SMALL = Limits(steps=2_000, size=20_000)
+SMALL = ExpressionLimits(steps=2_000, size=20_000)
 
 fuzz = settings(
     max_examples=500 * max(ROUNDS, 1),

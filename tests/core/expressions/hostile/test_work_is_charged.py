@@ -1,4 +1,4 @@
-"""Work that grows with the data is charged in proportion, so that no budget buys more of it than was meant.
+"""Work that grows with the data is charged in proportion, so that a budget bounds it.
 
 Each expression runs on data of one size and of ten times that size: the steps must grow with it.
 """
@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import pytest
 
-from layover.core.expressions import Limits, Meter, calls, check, compile_expression, parse, patterns
+from layover.core.expressions import ExpressionLimits, Meter, calls, check, compile_expression, parse, patterns
 
 from .trial import MOMENT
 
 SMALL = 20_000
-GENEROUS = Limits(steps=10**9, size=10**9)
+GENEROUS = ExpressionLimits(steps=10**9, size=10**9)
 
 
 def _data(size: int) -> dict[str, object]:
-    """Return long things: two equal texts that are different objects, one that differs at its end, lists, a map."""
+    """Return long values: two equal texts that are different objects, one that differs at its end, lists, a map."""
     text = "a" * size
     return {
         "text": text,
@@ -137,13 +137,13 @@ def test_compiling_is_charged_before_it_is_done_even_if_it_fails(pattern: str, s
 
 def test_a_constant_pattern_that_fails_is_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
     attempts: list[str] = []
-    compiled = patterns.compiled
+    compiled = patterns.compile_pattern
 
     def counted(pattern: str) -> patterns.Pattern:
         attempts.append(pattern)
         return compiled(pattern)
 
-    monkeypatch.setattr(patterns, "compiled", counted)
+    monkeypatch.setattr(patterns, "compile_pattern", counted)
     assert _spent("input.all(x, 'a'.matches('(') || true)", list(range(100))) > 0
     assert len(attempts) == 1
 
@@ -158,7 +158,7 @@ def test_constant_patterns_that_are_slow_to_compile_together_are_paid_for(monkey
 
 
 def test_checking_compiles_no_pattern(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "compiled", pytest.fail)
+    monkeypatch.setattr(patterns, "compile_pattern", pytest.fail)
     expression = parse("'a'.matches('a{1000}')")
     check(expression, {})
     compile_expression(expression)
@@ -197,7 +197,7 @@ def test_a_time_zone_is_charged_for_looking_it_up() -> None:
     assert _spent(source, list(range(50))) >= 50 * 100
 
 
-def test_a_value_that_leaves_is_charged_for_what_it_holds() -> None:
+def test_a_result_is_charged_for_its_contents() -> None:
     assert _spent("[input]", list(range(SMALL * 10))) >= 5 * _spent("[input]", list(range(SMALL)))
 
 
@@ -211,5 +211,5 @@ def test_a_program_without_a_meter_never_runs_out() -> None:
     "source",
     ["input.map.exists(key, true)", "input.numbers.exists(x, true)", "input.numbers[0] == 0", "size(input.map) > 0"],
 )
-def test_what_looks_at_one_element_costs_the_same_however_many_there_are(source: str) -> None:
+def test_access_to_one_element_costs_the_same_for_any_size(source: str) -> None:
     assert _steps(source, 10 * SMALL) == _steps(source, SMALL)

@@ -1,4 +1,4 @@
-"""Hostile texts: long, deep or odd. Python builds them; each says in its name what it attacks."""
+"""Hostile texts: long, deep or odd. Python builds them; the name of each says what it attacks."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Put one expression on trial: what it came to, what it was charged, how much work and memory it took.
+"""Run one expression as a trial: its outcome, its charged cost, its work and memory.
 
-Nothing here looks at a clock. Work is what the parser and the meter report, and the number of Python calls made, which
-is the same on every machine. Memory is the peak above what was allocated before.
+Nothing here reads a clock. Work is the count of the parser and the meter, and the number of Python calls, which is the
+same on every machine. Memory is the peak above the allocation before.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 from layover.core.expressions import (
     DYN,
     ExpressionError,
-    Limits,
+    ExpressionLimits,
+    ExpressionTime,
     Meter,
-    Moment,
     Template,
     check,
     compile_expression,
@@ -28,8 +28,8 @@ from layover.core.expressions import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-LIMITS = Limits()
-MOMENT = Moment(now=1_700_000_000_000, seed="hostile")
+LIMITS = ExpressionLimits()
+MOMENT = ExpressionTime(now=1_700_000_000_000, seed="hostile")
 SCOPE = {"input": DYN, "vars": DYN}
 MEGABYTE = 1 << 20
 
@@ -54,7 +54,7 @@ class Trial:
 
 
 def try_expression(source: str, context: Mapping[str, object] | None = None, *, count_calls: bool = False) -> Trial:
-    """Take an expression all the way until its value leaves; any error but ours escapes and fails the test."""
+    """Evaluate an expression and convert its value to JSON; any error but ours escapes and fails the test."""
     trial = Trial(refused=True)
     meter = Meter(LIMITS)
 

@@ -1,9 +1,9 @@
-"""Other spellings of a definition, turned into ours before it is read.
+"""Foreign formats of a definition, translated into ours before it is read.
 
 `translate` looks at the shape of a document. A step list and the nodes of a visual builder are rewritten into our nodes
 and edges; a document in our own form goes through as the very same tree, apart from retry policies in camelCase, which
-are accepted everywhere. A translation reports what it cannot express and leaves what it does not know as it is: the
-reader behind it reports that, at the place where the author wrote it. The work is linear in the tree.
+are accepted everywhere. A translation reports what it cannot express and leaves unknown fields as they are: the reader
+after it reports those, at the position where the author wrote them. The work is linear in the tree.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.definitions.dialects.builder import is_builder_graph, translate_graph
-from layover.core.definitions.dialects.heading import unwrapped, with_own_heading
+from layover.core.definitions.dialects.heading import unwrap, with_own_heading
 from layover.core.definitions.dialects.native import translate_own_retries
 from layover.core.definitions.dialects.steps import translate_steps
-from layover.core.definitions.dialects.tree_edits import fields_of, graft, items_of
+from layover.core.definitions.dialects.tree_edits import build_tree, fields_of, items_of
 
 if TYPE_CHECKING:
     from layover.core.definitions.problems import Problems
@@ -27,7 +27,7 @@ def translate(tree: Tree, problems: Problems) -> Tree:
     """Return a document in our own form; one that is in it already comes back as it is."""
     if not isinstance(tree.value, dict):
         return tree
-    tree = unwrapped(tree)
+    tree = unwrap(tree)
     steps = tree.get("steps")
     if steps is not None and isinstance(steps.value, list) and tree.get("nodes") is None:
         return _from_steps(tree, steps, problems)
@@ -40,7 +40,7 @@ def _from_steps(tree: Tree, steps: Tree, problems: Problems) -> Tree:
     fields = with_own_heading({key: child for key, child in fields_of(tree).items() if key != "steps"})
     trigger = fields.pop("trigger", None)
     if trigger is not None:
-        fields["x-triggers"] = graft([trigger], trigger)
+        fields["x-triggers"] = build_tree([trigger], trigger)
     fields["nodes"], start = translate_steps(steps, problems)
     if start is not None:
         fields.setdefault("start", start)
@@ -52,5 +52,5 @@ def _from_builder(tree: Tree, problems: Problems) -> Tree:
     fields = with_own_heading(graph)
     if triggers:
         kept = items_of(fields.get("x-triggers"))
-        fields["x-triggers"] = graft([*kept, *triggers], tree)
+        fields["x-triggers"] = build_tree([*kept, *triggers], tree)
     return tree.with_value(fields)

@@ -1,7 +1,7 @@
 """The builder's nodes that do something: calls over HTTP, published events, custom actions.
 
-What has no node type of its own with us is a function node: its type is the action's name with `_` for `-`, and its
-configuration becomes the arguments. Somebody has to register a function of that name.
+An action without a node type of ours becomes a function node: its type is the action's name with `_` for `-`, and its
+configuration becomes the arguments. A function of that name has to be registered.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.definitions.dialects.lengths import length
-from layover.core.definitions.dialects.tree_edits import graft, kebab, text_of
+from layover.core.definitions.dialects.tree_edits import build_tree, kebab, text_of
 from layover.core.definitions.dialects.wait_events import make_wait_events
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def make_http(draft: BuilderDraft) -> None:
-    """Make a call over HTTP."""
+    """Translate a call over HTTP."""
     draft.put("type", "http")
     method = draft.take("method")
     if method is not None:
@@ -31,7 +31,7 @@ def make_http(draft: BuilderDraft) -> None:
 
 
 def make_call(draft: BuilderDraft, function: str, at: Tree | None = None) -> None:
-    """Make a call of a registered function, with the rest of the configuration as its arguments."""
+    """Translate a call of a registered function, with the rest of the configuration as its arguments."""
     draft.put("type", function.strip().replace("-", "_"), at)
     _put_timeout(draft)
     draft.put_retry()
@@ -46,12 +46,12 @@ def make_call(draft: BuilderDraft, function: str, at: Tree | None = None) -> Non
 
 
 def make_publish_event(draft: BuilderDraft) -> None:
-    """Make a call of the function that publishes events."""
+    """Translate an event into a call of the function that publishes events."""
     make_call(draft, "publish_event")
 
 
 def make_custom_action(draft: BuilderDraft) -> None:
-    """Make what the `actionType` of a custom action says."""
+    """Translate a custom action by its `actionType`."""
     action = draft.take("actionType", "action_type")
     name = text_of(action)
     if name is None:
@@ -70,10 +70,10 @@ def _put_timeout(draft: BuilderDraft) -> None:
 
 
 def response_words(tree: Tree) -> Tree:
-    """Return a mapping of an HTTP answer with its fields as we call them."""
+    """Return a mapping of an HTTP response with our names for its fields."""
     value = tree.value
     if isinstance(value, str) and "@{" in value:
-        return graft(value.replace("_response.statusCode", "_response.status"), tree)
+        return build_tree(value.replace("_response.statusCode", "_response.status"), tree)
     if isinstance(value, list):
         return tree.with_value([response_words(child) for child in value])
     if isinstance(value, dict):

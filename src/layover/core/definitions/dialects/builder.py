@@ -1,7 +1,7 @@
 """The nodes and edges of a visual builder: `nodeId`, `type: logic`, `subType`, `config`, edges with handles.
 
-The configuration of each node is flattened into our fields. Triggers are not nodes with us: they are kept whole for
-whoever starts executions, and what they lead to is where the graph starts. Nodes that are in our own form stay what
+The configuration of each node is flattened into our fields. Triggers are not nodes in our format: they are kept whole
+for programs that start executions, and the nodes after them start the graph. Nodes that are in our own form stay as
 they are, so that a document may mix both.
 """
 
@@ -17,7 +17,7 @@ from layover.core.definitions.dialects.action_nodes import (
     response_words,
 )
 from layover.core.definitions.dialects.builder_draft import BuilderDraft
-from layover.core.definitions.dialects.builder_node import REGISTRY, BuilderNode, id_of, is_builder_node, taken_apart
+from layover.core.definitions.dialects.builder_node import REGISTRY, BuilderNode, id_of, is_builder_node, parse_node
 from layover.core.definitions.dialects.draft import Draft
 from layover.core.definitions.dialects.ids import FreshIds
 from layover.core.definitions.dialects.logic_nodes import (
@@ -29,17 +29,17 @@ from layover.core.definitions.dialects.logic_nodes import (
     make_pause,
     make_switch,
 )
-from layover.core.definitions.dialects.scope import Scope
-from layover.core.definitions.dialects.tree_edits import graft, items_of, text_of
+from layover.core.definitions.dialects.scope import RootNames
+from layover.core.definitions.dialects.tree_edits import build_tree, items_of, text_of
 from layover.core.definitions.dialects.wait_events import make_wait_events
-from layover.core.definitions.dialects.wiring import EDGE_MARKS, Wire, Wiring
+from layover.core.definitions.dialects.wiring import EDGE_MARKS, DrawnEdge, Wiring
 from layover.core.definitions.node_types import TYPES
 from layover.core.definitions.tree import Tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.core.definitions.dialects.builder_draft import Chain, Routes
+    from layover.core.definitions.dialects.builder_draft import NodeChain, SwitchPorts
     from layover.core.definitions.problems import Problems
 
 _MAKERS: Final[dict[str, Callable[[BuilderDraft], None]]] = {
@@ -72,20 +72,20 @@ def translate_graph(tree: Tree, problems: Problems) -> tuple[dict[str, Tree], li
 
 
 class _Translation:
-    """One graph, or the body of a container, on its way to our form."""
+    """One graph, or the body of a container, during translation."""
 
     def __init__(
         self,
         tree: Tree,
         problems: Problems,
-        outer: Scope | None = None,
+        outer: RootNames | None = None,
         variables: tuple[str, ...] = (),
         fresh: FreshIds | None = None,
     ) -> None:
         self._tree = tree
         self._problems = problems
         self._nested = outer is not None
-        parts = [taken_apart(node) for node in items_of(tree.get("nodes"))]
+        parts = [parse_node(node) for node in items_of(tree.get("nodes"))]
         self._parts = parts
         self._fresh = FreshIds() if fresh is None else fresh
         sketches = [part for part in parts if isinstance(part, BuilderNode)]
@@ -93,20 +93,20 @@ class _Translation:
         self._trigger_ids = {part.id for part in sketches if self._is_trigger(part)}
         ids = {text for part in parts if (text := id_of(part)) is not None} - self._trigger_ids
         self._fresh.take(ids)
-        self._scope = Scope(ids, self._trigger_ids) if outer is None else outer.within(ids, variables)
-        self._wires: list[Wire | Tree] = [
-            Wire(edge, dict(edge.value)) if isinstance(edge.value, dict) else edge
+        self._scope = RootNames(ids, self._trigger_ids) if outer is None else outer.within(ids, variables)
+        self._wires: list[DrawnEdge | Tree] = [
+            DrawnEdge(edge, dict(edge.value)) if isinstance(edge.value, dict) else edge
             for edge in items_of(tree.get("edges"))
         ]
         self._wires += [wire for part in parts for wire in _following(part)]
         self._labels: dict[str, set[str]] = {}
         for wire in self._wires:
-            if isinstance(wire, Wire) and wire.label is not None:
+            if isinstance(wire, DrawnEdge) and wire.label is not None:
                 self._labels.setdefault(text_of(wire.source) or "", set()).add(wire.label)
 
     def fields(self) -> dict[str, Tree]:
-        chains: dict[str, Chain] = {}
-        routes: dict[str, Routes] = {}
+        chains: dict[str, NodeChain] = {}
+        routes: dict[str, SwitchPorts] = {}
         kinds: dict[str, str] = {}
         nodes: list[Tree] = []
         for part in self._parts:
@@ -157,7 +157,7 @@ class _Translation:
             draft.mapping = response_words(mapping) if part.kind == "api-call" else mapping
 
     def _own(self, node: Tree) -> Tree:
-        """Return a node that is in our own form, but for its texts and its retry policy."""
+        """Return a node that is in our own form, with its texts and its retry policy translated."""
         if not isinstance(node.value, dict):
             return node
         fields = dict(node.value)
@@ -168,7 +168,7 @@ class _Translation:
         return self._with_bodies(draft.finish())
 
     def _with_bodies(self, node: Tree) -> Tree:
-        """Return a node whose nested graphs are in our form too."""
+        """Return a node with its nested graphs translated."""
         if not isinstance(node.value, dict) or text_of(node.get("type")) not in {"loop", "parallel"}:
             return node
         fields = dict(node.value)
@@ -211,13 +211,15 @@ class _Translation:
         edges += wiring.edges_of_chains()
         written = fields.get("edges")
         if (edges and written is None) or (written is not None and isinstance(written.value, list)):
-            fields["edges"] = graft(edges, written if written is not None else self._tree)
+            fields["edges"] = build_tree(edges, written if written is not None else self._tree)
         if starts:
-            fields.setdefault("start", graft(list(starts.values()), written if written is not None else self._tree))
+            fields.setdefault(
+                "start", build_tree(list(starts.values()), written if written is not None else self._tree)
+            )
         return fields
 
 
-def _following(part: BuilderNode | Tree) -> list[Wire]:
+def _following(part: BuilderNode | Tree) -> list[DrawnEdge]:
     """Return the edges that a node writes as `next`."""
     written = part.get("next") if isinstance(part, Tree) else part.fields.get("next")
     name = part.get("id") if isinstance(part, Tree) else part.name
@@ -225,7 +227,7 @@ def _following(part: BuilderNode | Tree) -> list[Wire]:
         return []
     ports = written.value if isinstance(written.value, dict) else {"": written}
     return [
-        Wire(target, {"source": name, "target": target, **({"port": graft(port, target)} if port else {})})
+        DrawnEdge(target, {"source": name, "target": target, **({"port": build_tree(port, target)} if port else {})})
         for port, targets in ports.items()
         for target in (targets.value if isinstance(targets.value, list) else [targets])
         if target.value is not None

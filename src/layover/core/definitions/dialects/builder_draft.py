@@ -1,4 +1,4 @@
-"""A node of a builder's graph on its way to ours, with what it changes around itself.
+"""A node of a builder's graph during translation, with its changes to the graph around it.
 
 Most nodes become one node. Some need a node that runs first, or map their answer afterwards: such a chain is entered at
 its first node and left by its last, which keeps the id, because that is the output that others read.
@@ -11,31 +11,31 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.definitions.dialects.draft import Draft
-from layover.core.definitions.dialects.tree_edits import graft
+from layover.core.definitions.dialects.tree_edits import build_tree
 from layover.core.definitions.tree import Tree
 
 if TYPE_CHECKING:
     from layover.core.definitions.dialects.ids import FreshIds
-    from layover.core.definitions.dialects.scope import Scope
+    from layover.core.definitions.dialects.scope import RootNames
     from layover.core.definitions.problems import Problems
 
 
-class Case(msgspec.Struct, frozen=True):
-    """Where a case of a switch leads that names a node instead of a branch."""
+class CaseTarget(msgspec.Struct, frozen=True):
+    """A case of a switch that names its target node instead of a branch."""
 
     target: Tree
     port: str
 
 
-class Routes(msgspec.Struct):
-    """What the edges of a switch mean: ports by the edge's label, and ports by the node it leads to."""
+class SwitchPorts(msgspec.Struct):
+    """The meaning of a switch's edges: ports by the edge's label, and ports by the node it leads to."""
 
     ports: dict[str, list[str]] = msgspec.field(default_factory=dict)
     targets: dict[str, list[str]] = msgspec.field(default_factory=dict)
-    cases: list[Case] = msgspec.field(default_factory=list)
+    cases: list[CaseTarget] = msgspec.field(default_factory=list)
 
 
-class Chain(msgspec.Struct, frozen=True):
+class NodeChain(msgspec.Struct, frozen=True):
     """The nodes that one node became: entered at the first, left by the last; `main` has the special ports."""
 
     nodes: tuple[Tree, ...]
@@ -44,14 +44,14 @@ class Chain(msgspec.Struct, frozen=True):
 
 
 class BuilderDraft(Draft):
-    """A node of a builder's graph in the making."""
+    """A node of a builder's graph during translation."""
 
     def __init__(
         self,
         origin: Tree,
         name: Tree,
         fields: dict[str, Tree],
-        scope: Scope,
+        scope: RootNames,
         problems: Problems,
         config: frozenset[str] = frozenset(),
     ) -> None:
@@ -59,17 +59,17 @@ class BuilderDraft(Draft):
         self.name = name
         self.id = str(name.value)
         self.labels: frozenset[str] = frozenset()
-        self.routes = Routes()
+        self.routes = SwitchPorts()
         self.first: dict[str, Tree] | None = None
         self.mapping: Tree | None = None
 
-    def chain(self, fresh: FreshIds) -> Chain:
-        """Finish the node and whatever runs before and after it."""
+    def chain(self, fresh: FreshIds) -> NodeChain:
+        """Finish the node, and the nodes that run before and after it."""
         ids: list[str] = []
         nodes: list[Tree] = []
         if self.first is not None:
             ids.append(fresh.named(f"{self.id}-request"))
-            nodes.append(graft({"id": ids[-1], **self.first}, self.origin))
+            nodes.append(build_tree({"id": ids[-1], **self.first}, self.origin))
         main = self.id if self.mapping is None else fresh.named(f"{self.id}-call")
         ids.append(main)
         self.put("id", self.name if main == self.id else main, self.name)
@@ -81,4 +81,4 @@ class BuilderDraft(Draft):
             mapped.put("type", "compute", self.mapping)
             ids.append(self.id)
             nodes.append(mapped.finish())
-        return Chain(tuple(nodes), tuple(ids), main)
+        return NodeChain(tuple(nodes), tuple(ids), main)

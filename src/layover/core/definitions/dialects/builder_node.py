@@ -1,7 +1,7 @@
-"""A node of a builder taken apart: what it is called, what it is, and how it is configured.
+"""A node of a builder, parsed: its id, its kind, and its configuration.
 
-Category (`trigger`, `logic`, `action`) and kind (`delay`, `api-call`…) may stand under several names, in the node or in
-its configuration: the first word that is no category is the kind.
+Category (`trigger`, `logic`, `action`) and kind (`delay`, `api-call`…) may have several names, in the node or in its
+configuration: the first word that is not a category is the kind.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FOREIGN_KINDS: Final = frozenset({"pause-resume", "wait-events", "api-call", "p
 
 
 class BuilderNode(msgspec.Struct, frozen=True, kw_only=True):
-    """A node taken apart: what it is called, what it is, and its fields with those of its configuration."""
+    """A parsed node: its id, its kind, and its fields with those of its configuration."""
 
     origin: Tree
     name: Tree
@@ -58,8 +58,8 @@ def is_builder_node(node: Tree) -> bool:
     return kind in _FOREIGN_KINDS or (kind == "pause" and "response" in node.value)
 
 
-def taken_apart(node: Tree) -> BuilderNode | Tree:
-    """Take a node apart; one in our own form, or without an id, stays as it is."""
+def parse_node(node: Tree) -> BuilderNode | Tree:
+    """Parse a node; one in our own form, or without an id, stays as it is."""
     if not isinstance(node.value, dict) or not (is_builder_node(node) or _category_of(node) == "trigger"):
         return node
     fields = dict(node.value)
@@ -93,7 +93,7 @@ def _category_of(node: Tree) -> str:
 
 
 def id_of(part: BuilderNode | Tree) -> str | None:
-    """Return the id of a node, taken apart or not."""
+    """Return the id of a node, parsed or not."""
     return text_of(part.get("id")) if isinstance(part, Tree) else text_of(part.name)
 
 

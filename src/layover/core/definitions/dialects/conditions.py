@@ -1,8 +1,8 @@
 """Conditions that foreign documents write as data: `{field, operator, value}`, alone or in groups.
 
-They become one bare expression. The field is a path and the value a literal, whatever they contain; only what stands in
-`@{ }` is read as code, because that is what it is in those documents. A condition that is text already is an expression
-of ours and stays as it is.
+They become one bare expression. The field is a path and the value a literal, whatever they contain; only text inside
+`@{ }` is read as code, because those documents mean code there. A condition that is text already is an expression of
+ours and stays as it is.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.dialects.scope import quoted
-from layover.core.definitions.dialects.templates import expression, pieces, renamed
+from layover.core.definitions.dialects.templates import expression, pieces, rename_roots
 from layover.core.definitions.dialects.tree_edits import items_of, kebab, text_of
-from layover.core.definitions.problems import shown
+from layover.core.definitions.problems import display
 
 if TYPE_CHECKING:
-    from layover.core.definitions.dialects.scope import Scope
+    from layover.core.definitions.dialects.scope import RootNames
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.tree import Tree
 
@@ -48,8 +48,8 @@ _SHORT: Final = {
 OPERATORS: Final = (*_RELATIONS, "contains", "not-contains", "in", "not-in", *_METHODS)
 
 
-def condition(tree: Tree, scope: Scope, problems: Problems) -> str | None:
-    """Return the expression that a condition stands for, or None after saying why there is none."""
+def condition(tree: Tree, scope: RootNames, problems: Problems) -> str | None:
+    """Return the expression of a condition, or None after a reported problem."""
     value = tree.value
     if isinstance(value, str) and value.strip():
         return str(expression(tree, scope, problems).value)
@@ -60,12 +60,12 @@ def condition(tree: Tree, scope: Scope, problems: Problems) -> str | None:
     if isinstance(value, dict):
         return _mapping(tree, scope, problems)
     problems.add(
-        "bad_type", tree.place, f"A condition is an expression, or `field`, `operator`, `value`, not {shown(tree)}."
+        "bad_type", tree.place, f"A condition is an expression, or `field`, `operator`, `value`, not {display(tree)}."
     )
     return None
 
 
-def _mapping(tree: Tree, scope: Scope, problems: Problems) -> str | None:
+def _mapping(tree: Tree, scope: RootNames, problems: Problems) -> str | None:
     for key, joint in (("and", "&&"), ("or", "||"), ("AND", "&&"), ("OR", "||"), ("all", "&&"), ("any", "||")):
         members = tree.get(key)
         if members is not None:
@@ -91,11 +91,11 @@ def _logic(tree: Tree | None, problems: Problems) -> str | None:
         (text_of(tree) or "").strip().lower()
     )
     if joint is None:
-        problems.add("bad_value", tree.place, f"`logic` is `AND` or `OR`, not {shown(tree)}.")
+        problems.add("bad_value", tree.place, f"`logic` is `AND` or `OR`, not {display(tree)}.")
     return joint
 
 
-def _group(tree: Tree, members: list[Tree], joint: str, scope: Scope, problems: Problems) -> str | None:
+def _group(tree: Tree, members: list[Tree], joint: str, scope: RootNames, problems: Problems) -> str | None:
     if not members:
         problems.add("bad_value", tree.place, "A group of conditions needs at least one: list them.")
         return None
@@ -106,7 +106,7 @@ def _group(tree: Tree, members: list[Tree], joint: str, scope: Scope, problems: 
     return known[0] if len(known) == 1 else f" {joint} ".join(f"({part})" for part in known)
 
 
-def _comparison(tree: Tree, scope: Scope, problems: Problems) -> str | None:
+def _comparison(tree: Tree, scope: RootNames, problems: Problems) -> str | None:
     written = tree.get("field")
     operator = tree.get("operator")
     value = tree.get("value")
@@ -140,7 +140,7 @@ def _compare(left: str, operator: Tree, right: str, value: Tree | None, problems
     problems.unknown(
         "unknown_operator",
         operator.place,
-        f"There is no operator {shown(operator)}",
+        f"There is no operator {display(operator)}",
         word,
         [known.replace("-", "_") for known in OPERATORS],
     )
@@ -148,26 +148,26 @@ def _compare(left: str, operator: Tree, right: str, value: Tree | None, problems
 
 
 def _contains(left: str, right: str, value: Tree | None) -> str:
-    """Return whether a list has an item or a text has a part: what the field holds is known only at run time."""
+    """Return whether a list has an item or a text has a part: the kind of the field is known only at run time."""
     if value is None or not isinstance(value.value, str):
         return f"{right} in {left}"
     return f'json({left}).startsWith("[") ? {right} in dyn({left}) : dyn({left}).contains({right})'
 
 
-def field_path(tree: Tree, scope: Scope, problems: Problems) -> str | None:
-    """Return the expression that reads a field, or None after saying why there is none."""
+def field_path(tree: Tree, scope: RootNames, problems: Problems) -> str | None:
+    """Return the expression that reads a field, or None after a reported problem."""
     text = text_of(tree)
     path = None
     if text is not None:
         found, _ = pieces(text.strip())
         whole = len(found) == 1 and found[0][0]
-        path = f"({renamed(found[0][1], scope)})" if whole else scope.path(text)
+        path = f"({rename_roots(found[0][1], scope)})" if whole else scope.path(text)
     if path is None:
-        problems.add("bad_value", tree.place, f"`field` is a path such as `order.total`, not {shown(tree)}.")
+        problems.add("bad_value", tree.place, f"`field` is a path such as `order.total`, not {display(tree)}.")
     return path
 
 
-def literal(tree: Tree, scope: Scope) -> str:
+def literal(tree: Tree, scope: RootNames) -> str:
     """Return the expression that gives a value."""
     value = tree.value
     if isinstance(value, str):
@@ -181,10 +181,10 @@ def literal(tree: Tree, scope: Scope) -> str:
     return repr(value)
 
 
-def _text_literal(text: str, scope: Scope) -> str:
+def _text_literal(text: str, scope: RootNames) -> str:
     found, _ = pieces(text)
     if not any(is_code for is_code, _ in found):
         return quoted(text)
     if len(found) == 1:
-        return f"({renamed(found[0][1], scope)})"
-    return "(" + " + ".join(f"string({renamed(p, scope)})" if code else quoted(p) for code, p in found) + ")"
+        return f"({rename_roots(found[0][1], scope)})"
+    return "(" + " + ".join(f"string({rename_roots(p, scope)})" if code else quoted(p) for code, p in found) + ")"

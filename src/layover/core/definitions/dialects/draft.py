@@ -1,7 +1,7 @@
-"""One foreign node on its way to ours.
+"""One foreign node during translation.
 
-Fields are taken out under their old names and put in under our own. What nobody took is left as it was, so that the
-reader behind can report it with its place. Texts are translated when they are put in.
+Fields are taken out under their old names and put in under our own. A field that no rule took is left as it was, so
+that the reader can report it with its position. Texts are translated when they are put in.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.dialects.retries import translate_builder_retry
-from layover.core.definitions.dialects.templates import expression, translated
-from layover.core.definitions.dialects.tree_edits import graft
+from layover.core.definitions.dialects.templates import expression, translate_texts
+from layover.core.definitions.dialects.tree_edits import build_tree
 
 if TYPE_CHECKING:
-    from layover.core.definitions.dialects.scope import Scope
+    from layover.core.definitions.dialects.scope import RootNames
     from layover.core.definitions.dialects.tree_edits import Shape
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.tree import Tree
@@ -27,13 +27,13 @@ _CONTAINERS: Final = ("loop", "parallel")
 
 
 class Draft:
-    """A node in the making; `config` names the fields that were written as its configuration."""
+    """A node during translation; `config` names the fields that were written as its configuration."""
 
     def __init__(
         self,
         origin: Tree,
         fields: dict[str, Tree],
-        scope: Scope,
+        scope: RootNames,
         problems: Problems,
         config: frozenset[str] = frozenset(),
     ) -> None:
@@ -56,18 +56,18 @@ class Draft:
         return None
 
     def drop(self, *names: str) -> None:
-        """Take fields that mean nothing here."""
+        """Drop fields that have no meaning in our format."""
         for name in names:
             self._fields.pop(name, None)
 
     def put(self, name: str, value: Shape, at: Tree | None = None) -> None:
-        """Set a field of our node; a plain value stands at `at`, or where the node does."""
-        self._made[name] = graft(value, at if at is not None else self.origin)
+        """Set a field of our node; a plain value gets the position of `at`, or of the node."""
+        self._made[name] = build_tree(value, at if at is not None else self.origin)
 
     def put_text(self, name: str, tree: Tree | None) -> None:
         """Set a field to a value whose texts are translated, if there is one."""
         if tree is not None:
-            self._made[name] = translated(tree, self.scope, self.problems)
+            self._made[name] = translate_texts(tree, self.scope, self.problems)
 
     def rename(self, name: str, *spellings: str) -> None:
         """Move a field from its first spelling to our name for it."""
@@ -81,15 +81,15 @@ class Draft:
             self._made["retry"] = policy
 
     def drop_retry(self, what: str) -> None:
-        """Take the retry policy of a node that calls nothing, and say that it has no use."""
+        """Drop the retry policy of a node that calls nothing, and warn that it has no effect."""
         written = self.take("retry", "retryConfig", "retry_config")
         if written is not None and translate_builder_retry(written, self.problems) is not None:
-            self.problems.warn("useless_field", written.key_place, f"{what} calls nothing, so it is never tried again.")
+            self.problems.warn("useless_field", written.key_place, f"{what} calls nothing: remove its retry policy.")
 
     def arguments(self) -> dict[str, Tree]:
-        """Take all that is left of the configuration, and all that no function node has as a field."""
+        """Take the rest of the configuration, and all fields that a function node does not have."""
         names = [name for name in self._fields if self._is_argument(name)]
-        return {name: translated(self._fields.pop(name), self.scope, self.problems) for name in names}
+        return {name: translate_texts(self._fields.pop(name), self.scope, self.problems) for name in names}
 
     def _is_argument(self, name: str) -> bool:
         if name in self._config:
@@ -97,7 +97,7 @@ class Draft:
         return name not in COMMON | WORKING and not name.startswith("x-")
 
     def finish(self) -> Tree:
-        """Return our node, with what is left as it was but for its texts; nested graphs have their own turn."""
+        """Return our node; the remaining fields stay, with their texts translated; nested graphs come later."""
         kind = self._made.get("type") or self._fields.get("type")
         kept = _AS_WRITTEN | _GRAPHS if kind is not None and kind.value in _CONTAINERS else _AS_WRITTEN
         for name, tree in self._fields.items():
@@ -110,4 +110,4 @@ class Draft:
             return tree
         if name in _BARE:
             return expression(tree, self.scope, self.problems)
-        return translated(tree, self.scope, self.problems)
+        return translate_texts(tree, self.scope, self.problems)

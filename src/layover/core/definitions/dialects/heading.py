@@ -1,8 +1,8 @@
-"""What a foreign document says about itself: the envelope of a builder, free names, fields that we only keep.
+"""The metadata of a foreign document: the envelope of a builder, free names, fields that we only keep.
 
 A builder stores the graph under `definition` and its own bookkeeping beside it. We lift the graph up and keep the
-bookkeeping as `x-` fields, which nothing reads and nothing loses. A name that cannot name a workflow with us is made
-into one that can; the original is kept too.
+bookkeeping as `x-` fields, which the engine does not read. A name that is not valid for a workflow is turned into one
+that is; the original is kept too.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _OUTSIDE = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST = 255
 
 
-def unwrapped(tree: Tree) -> Tree:
-    """Return a document with the graph that stands under `definition` lifted up beside its name."""
+def unwrap(tree: Tree) -> Tree:
+    """Return a document with the graph under `definition` lifted to the top, beside its name."""
     inner = tree.get("definition")
     outer = fields_of(tree)
     if inner is None or not isinstance(inner.value, dict) or "nodes" in outer or "steps" in outer:
@@ -41,7 +41,7 @@ def unwrapped(tree: Tree) -> Tree:
 
 
 def with_own_heading(fields: dict[str, Tree]) -> dict[str, Tree]:
-    """Return the top-level fields with the name as we can have it and the bookkeeping out of the way."""
+    """Return the top-level fields with a valid name, and the bookkeeping as `x-` fields."""
     made: dict[str, Tree] = {}
     name = _workflow_name(fields)
     for key, child in fields.items():
@@ -59,7 +59,7 @@ def with_own_heading(fields: dict[str, Tree]) -> dict[str, Tree]:
 
 
 def _workflow_name(fields: dict[str, Tree]) -> Tree | None:
-    """Return the name: as it stands, else the workflow's id, else the name with dashes where it cannot stand."""
+    """Return the name: as it is, else the workflow's id, else the name with dashes for invalid characters."""
     for key in ("name", "workflow_id", "workflowId"):
         written = fields.get(key)
         text = text_of(written)

@@ -1,4 +1,4 @@
-"""Ids for the nodes that a translation adds, and ports for the branches that others name freely."""
+"""Ids for the nodes that a translation adds, and ports for branches with free names."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class FreshIds:
         self._next: dict[str, int] = {}
 
     def take(self, ids: Iterable[str]) -> None:
-        """Note ids that are in use."""
+        """Mark ids as used."""
         self._taken.update(ids)
 
     def named(self, wanted: str) -> str:
-        """Return the wanted id, with a number behind it if it is taken."""
+        """Return the wanted id, with a number behind it if it is in use."""
         if wanted not in self._taken:
             self._taken.add(wanted)
             return wanted
         return self.numbered(wanted)
 
     def numbered(self, stem: str) -> str:
-        """Return the stem with the first number behind it, from 2, that makes it new."""
+        """Return the stem with the first number behind it, from 2, that is not in use."""
         number = self._next.get(stem, 2)
         while f"{stem}-{number}" in self._taken:
             number += 1
@@ -44,12 +44,12 @@ class FreshIds:
 
 
 def port_name(label: str) -> str:
-    """Return the port that stands for a branch's label: itself, or the nearest text that can be an id."""
+    """Return the port for the label of a branch: the label itself, or the nearest text that is a valid id."""
     if _ID.fullmatch(label):
         return label
     return f"case-{_OUTSIDE.sub('-', label).strip('-') or 'empty'}"
 
 
 def is_id(text: str) -> bool:
-    """Return whether a text can be an id."""
+    """Return whether a text is a valid id."""
     return _ID.fullmatch(text) is not None

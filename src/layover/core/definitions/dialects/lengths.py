@@ -1,4 +1,4 @@
-"""Lengths of time that foreign documents write as a number beside a unit."""
+"""Durations that foreign documents write as a number beside a unit."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _LARGEST = 10**30
 
 
 def unit_of(tree: Tree | None, default: str) -> str | None:
-    """Return the short form of a unit, the default if there is none, None if nobody knows it."""
+    """Return the short form of a unit, the default if there is none, None if it is unknown."""
     if tree is None or tree.value is None:
         return default
     return _UNITS.get((text_of(tree) or "").strip().lower())

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.definitions.dialects.builder_draft import Case
+from layover.core.definitions.dialects.builder_draft import CaseTarget
 from layover.core.definitions.dialects.conditions import condition, field_path
 from layover.core.definitions.dialects.ids import port_name
 from layover.core.definitions.dialects.lengths import UNIT_WORDS, length, unit_of
-from layover.core.definitions.dialects.templates import expression, is_balanced, renamed
-from layover.core.definitions.dialects.tree_edits import graft, label_of, text_of
-from layover.core.definitions.problems import shown
+from layover.core.definitions.dialects.templates import expression, is_balanced, rename_roots
+from layover.core.definitions.dialects.tree_edits import build_tree, label_of, text_of
+from layover.core.definitions.problems import display
 
 if TYPE_CHECKING:
     from layover.core.definitions.dialects.builder_draft import BuilderDraft
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def make_condition(draft: BuilderDraft) -> None:
-    """Make a condition of a field, an operator and a value, of several of them, or of an expression."""
+    """Translate a condition of a field, an operator and a value, of several of them, or of an expression."""
     draft.drop_retry("A condition")
     draft.put("type", "condition")
     if draft.has("if"):
@@ -32,7 +32,7 @@ def make_condition(draft: BuilderDraft) -> None:
 
 
 def make_switch(draft: BuilderDraft) -> None:
-    """Make a switch whose cases are ports; a case may also name the node that it leads to."""
+    """Translate a switch whose cases are ports; a case may also name its target node."""
     draft.drop_retry("A switch")
     draft.put("type", "switch")
     field = draft.take("switchField", "switch_field", "field")
@@ -57,20 +57,20 @@ def _case(tree: Tree, draft: BuilderDraft) -> Tree:
         return tree
     port = port_name(label)
     _route(draft, named, port)
-    return tree.with_value({"equals": value, "port": graft(port, named)})
+    return tree.with_value({"equals": value, "port": build_tree(port, named)})
 
 
 def _route(draft: BuilderDraft, named: Tree, port: str) -> None:
-    """Note what a branch means: the edge with its label, or else the node of that id."""
+    """Record the meaning of a branch: the edge with its label, or else the node of that id."""
     label = label_of(named) or ""
     routes = draft.routes
     if label in draft.labels:
         _append(routes.ports, label, port)
     elif draft.scope.knows(label):
         _append(routes.targets, label, port)
-        routes.cases.append(Case(named, port))
+        routes.cases.append(CaseTarget(named, port))
     elif port == "default":
-        draft.problems.add("dangling_edge", named.place, f"No edge and no node is called {shown(named)}.")
+        draft.problems.add("dangling_edge", named.place, f"No edge and no node is called {display(named)}.")
 
 
 def _append(ports: dict[str, list[str]], key: str, port: str) -> None:
@@ -80,11 +80,11 @@ def _append(ports: dict[str, list[str]], key: str, port: str) -> None:
 
 
 def make_loop(draft: BuilderDraft) -> None:
-    """Make a loop over an array; its body has to be nested, because that is what a loop repeats."""
+    """Translate a loop over an array; its body has to be nested."""
     draft.drop_retry("A loop")
     draft.put("type", "loop")
     if not any(draft.has(name) for name in ("for_each", "while", "times")):
-        array = draft.take("arrayField", "array_field") or graft("items", draft.origin)
+        array = draft.take("arrayField", "array_field") or build_tree("items", draft.origin)
         path = field_path(array, draft.scope, draft.problems)
         draft.put("for_each", "[]" if path is None else path, array)
     draft.rename("as", "itemVariable", "item_variable", "as")
@@ -105,7 +105,7 @@ def make_loop(draft: BuilderDraft) -> None:
 
 
 def make_delay(draft: BuilderDraft) -> None:
-    """Make a delay of a number of units."""
+    """Translate a delay of a number of units."""
     draft.drop_retry("A delay")
     draft.put("type", "delay")
     draft.drop("persistState", "persist_state")
@@ -113,13 +113,13 @@ def make_delay(draft: BuilderDraft) -> None:
     unit = unit_of(written_unit, "s")
     if unit is None and written_unit is not None:
         listed = ", ".join(f"`{word}`" for word in UNIT_WORDS)
-        draft.problems.add("bad_value", written_unit.place, f"`unit` is one of {listed}, not {shown(written_unit)}.")
+        draft.problems.add("bad_value", written_unit.place, f"`unit` is one of {listed}, not {display(written_unit)}.")
     if duration is not None:
         draft.put_text("duration", length(duration, unit or "s"))
 
 
 def make_merge(draft: BuilderDraft) -> None:
-    """Make a merge."""
+    """Translate a merge."""
     draft.drop_retry("A merge")
     draft.put("type", "merge")
     strategy = draft.take("mergeStrategy", "merge_strategy", "strategy")
@@ -129,7 +129,7 @@ def make_merge(draft: BuilderDraft) -> None:
 
 
 def make_function(draft: BuilderDraft) -> None:
-    """Make a computed value of an expression."""
+    """Translate an expression into a computed value."""
     draft.drop_retry("A computed value")
     draft.put("type", "compute")
     written = draft.take("expression")
@@ -140,7 +140,7 @@ def make_function(draft: BuilderDraft) -> None:
         draft.put("output", None)
         return
     opened = expression(written, draft.scope, draft.problems).value
-    code = renamed(text, draft.scope) if opened == text else str(opened)
+    code = rename_roots(text, draft.scope) if opened == text else str(opened)
     if not is_balanced(code):
         draft.problems.add("bad_value", written.place, "The braces or quotes of this expression do not match.")
         code = "null"
@@ -148,7 +148,7 @@ def make_function(draft: BuilderDraft) -> None:
 
 
 def make_pause(draft: BuilderDraft) -> None:
-    """Make a form of a block that pauses until somebody sends data."""
+    """Translate a block that pauses until data is sent into a form."""
     draft.drop_retry("A form")
     draft.put("type", "form")
     schema = draft.take("schema", "inputSchema", "input_schema")

@@ -1,6 +1,6 @@
 """Documents in our own form, in which only a retry policy may be spelled differently.
 
-Every node is looked at once, bodies included. Nothing is copied unless something changes.
+Every node is visited once, bodies included. Nothing is copied unless something changes.
 """
 
 from __future__ import annotations

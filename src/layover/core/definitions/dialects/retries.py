@@ -1,7 +1,8 @@
 """Retry policies in other spellings.
 
-Two of them: the camelCase one with `waitDuration` in milliseconds, and the one with a `strategy`, whose lengths are
-seconds. `maxAttempts` counts every call, as our `max_attempts` does. A policy in our own spelling is returned as it is.
+Two of them: the camelCase one with `waitDuration` in milliseconds, and the one with a `strategy`, whose durations are
+in seconds. `maxAttempts` counts every call, as our `max_attempts` does. A policy in our own spelling is returned as it
+is.
 """
 
 from __future__ import annotations
@@ -9,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.dialects.lengths import length
-from layover.core.definitions.dialects.tree_edits import graft, is_false, kebab, label_of, number_of, text_of
+from layover.core.definitions.dialects.tree_edits import build_tree, is_false, kebab, label_of, number_of, text_of
 from layover.core.definitions.durations import format_duration, parse_duration
-from layover.core.definitions.problems import shown
+from layover.core.definitions.problems import display
 
 if TYPE_CHECKING:
     from layover.core.definitions.problems import Problems
@@ -40,7 +41,7 @@ _FOREIGN: Final = frozenset(
         "onExhausted",
     ]
 )
-# By these the camelCase spelling of builders is known, in which a policy without `enabled` does not count.
+# These fields mark the camelCase spelling of builders, in which a policy without `enabled` has no effect.
 _OFF_BY_DEFAULT: Final = frozenset(["maxAttempts", "waitDuration", "exponentialBackoff", "retryOn", "ignoreExceptions"])
 _RENAMED: Final = {
     "maxAttempts": "max_attempts",
@@ -53,7 +54,7 @@ _DELAYS: Final = ("waitDuration", "initialDelay", "initial_delay", "delay")
 _USUAL_CAP = 3_600_000
 _LONG_CAP = 30 * 86_400_000
 _CAPS: Final = ("maxDelay", "maxWaitDuration", "max_delay")
-# strategy: where its delay may be written, what it is otherwise, and whether it grows
+# strategy: the fields of its delay, the default, and whether it grows
 _STRATEGIES: Final[dict[str, tuple[tuple[str, ...], str, bool]]] = {
     "immediate": ((), "0s", False),
     "fixed-delay": (("fixedDelay", "fixed_delay", *_DELAYS), "300s", False),
@@ -103,14 +104,14 @@ def _apply_strategy(strategy: Tree, fields: dict[str, Tree], made: dict[str, Tre
     known = _STRATEGIES.get(kebab(text_of(strategy) or ""))
     if known is None:
         listed = ", ".join(f"`{name.replace('-', '_')}`" for name in _STRATEGIES)
-        problems.add("bad_value", strategy.place, f"`strategy` is one of {listed}, not {shown(strategy)}.")
+        problems.add("bad_value", strategy.place, f"`strategy` is one of {listed}, not {display(strategy)}.")
         return
     spellings, default, grows = known
     written = next((fields.pop(name) for name in spellings if name in fields), None)
-    made["delay"] = graft(default, strategy) if written is None else length(written, "s")
+    made["delay"] = build_tree(default, strategy) if written is None else length(written, "s")
     if not grows:
         fields.pop("multiplier", None)
-        made["multiplier"] = graft(1, strategy)
+        made["multiplier"] = build_tree(1, strategy)
 
 
 def _take_lengths(fields: dict[str, Tree], made: dict[str, Tree], unit: str) -> None:
@@ -124,7 +125,7 @@ def _take_backoff(fields: dict[str, Tree], made: dict[str, Tree]) -> None:
     backoff = fields.pop("exponentialBackoff", None)
     if backoff is not None and is_false(backoff):
         fields.pop("multiplier", None)
-        made["multiplier"] = graft(1, backoff)
+        made["multiplier"] = build_tree(1, backoff)
 
 
 def _take_retries(fields: dict[str, Tree], made: dict[str, Tree]) -> None:
@@ -132,7 +133,7 @@ def _take_retries(fields: dict[str, Tree], made: dict[str, Tree]) -> None:
         written = fields.get(spelling)
         retries = number_of(written)
         if written is not None and isinstance(retries, int):
-            made["max_attempts"] = graft(retries + 1, written)
+            made["max_attempts"] = build_tree(retries + 1, written)
             del fields[spelling]
 
 
@@ -146,7 +147,7 @@ def _raise_cap(made: dict[str, Tree]) -> None:
     except ValueError:
         return
     if longest > _USUAL_CAP:
-        made["max_delay"] = graft(format_duration(max(longest, _LONG_CAP)), delay)
+        made["max_delay"] = build_tree(format_duration(max(longest, _LONG_CAP)), delay)
 
 
 def _words(tree: Tree) -> Tree:

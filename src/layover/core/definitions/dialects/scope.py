@@ -1,4 +1,4 @@
-"""The names that foreign expressions use, and what they are called with us.
+"""The names that foreign expressions use, and their names in our format.
 
 Foreign expressions name a node's output by the bare id of the node, and the data that started the execution by
 `_trigger` or by the id of the trigger node. With us these are `nodes.<id>`, `trigger` and `input`. Text from a document
@@ -26,8 +26,8 @@ _INDEXED = re.compile(r"([^\[\]]*)((?:\[[0-9]{1,15}\])+)")
 _UNPRINTABLE = re.compile(r"[\x7f-\x9f\u2028\u2029]")
 
 
-class Scope:
-    """What each root name means at one place of a document."""
+class RootNames:
+    """The meaning of each root name at one position of a document."""
 
     __slots__ = ("_base", "_nodes", "_response", "_triggers", "_variables")
 
@@ -45,25 +45,25 @@ class Scope:
         self._base = base
         self._response = response
 
-    def within(self, nodes: Iterable[str], variables: Iterable[str]) -> Scope:
+    def within(self, nodes: Iterable[str], variables: Iterable[str]) -> RootNames:
         """Return the scope of a body that has nodes and variables of its own."""
         variables = self._variables.union(variables)
-        return Scope(self._nodes.union(nodes) - variables, self._triggers - variables, variables, self._base)
+        return RootNames(self._nodes.union(nodes) - variables, self._triggers - variables, variables, self._base)
 
-    def on(self, base: str) -> Scope:
-        """Return the same scope where paths that begin with no known name are fields of something else."""
-        return Scope(self._nodes, self._triggers, self._variables, base)
+    def on(self, base: str) -> RootNames:
+        """Return the same scope, in which paths that begin with no known name are fields of something else."""
+        return RootNames(self._nodes, self._triggers, self._variables, base)
 
-    def answered_by(self, node: str) -> Scope:
+    def answered_by(self, node: str) -> RootNames:
         """Return the scope of a mapping that calls the output of a node `_response`."""
-        return Scope(self._nodes, self._triggers, self._variables, self._base, output_of(node))
+        return RootNames(self._nodes, self._triggers, self._variables, self._base, output_of(node))
 
     def knows(self, node: str) -> bool:
         """Return whether there is a node of this id."""
         return node in self._nodes
 
     def reference(self, name: str) -> str | None:
-        """Return the expression that a root name stands for, or None if the name means nothing here."""
+        """Return the expression of a root name, or None if the name is unknown here."""
         if name in self._variables:
             return name
         if name in self._triggers:
@@ -75,7 +75,7 @@ class Scope:
         return self._response if name == "_response" else _FOREIGN_ROOTS.get(name)
 
     def path(self, text: str) -> str | None:
-        """Return the expression that reads a dotted path such as `order.lines[0].total`, or None if it is none."""
+        """Return the expression that reads a dotted path such as `order.lines[0].total`; None if it is no path."""
         first, *rest = text.strip().split(".")
         name, indices = _split_indices(first)
         if not name or not all(rest):
@@ -90,7 +90,7 @@ def output_of(node: str) -> str:
 
 
 def member(key: str) -> str:
-    """Return what reads a field, to be put behind an expression."""
+    """Return the suffix that reads a field of an expression."""
     if _NAME.fullmatch(key) and key not in KEYWORDS and key not in RESERVED:
         return f".{key}"
     return f"[{quoted(key)}]"

@@ -1,4 +1,4 @@
-"""What a step of a step list does: `execute`, `action` and `wait`, each as one node of ours.
+"""The parts of a step in a step list: `execute`, `action` and `wait`, each as one node of ours.
 
 The texts in them are translated later, once, when the node is put together.
 """
@@ -12,8 +12,8 @@ import msgspec
 from layover.core.definitions.dialects.draft import COMMON, WORKING
 from layover.core.definitions.dialects.lengths import UNIT_WORDS, length, unit_of
 from layover.core.definitions.dialects.retries import translate_retry
-from layover.core.definitions.dialects.tree_edits import fields_of, graft, label_of, text_of
-from layover.core.definitions.problems import shown
+from layover.core.definitions.dialects.tree_edits import build_tree, fields_of, label_of, text_of
+from layover.core.definitions.problems import display
 from layover.core.definitions.tree import Tree
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ ON_TIMEOUT: Final = {
 
 
 class Act(msgspec.Struct, frozen=True, kw_only=True):
-    """One node of a step, before it has an id and knows what follows it."""
+    """One node of a step, before it has an id and a next node."""
 
     origin: Tree
     type: Tree
@@ -45,14 +45,14 @@ class Act(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def act_of(tree: Tree, problems: Problems) -> Act | None:
-    """Return what an `action` is, or None if it only says that the step executes something."""
+    """Return the node of an `action`, or None if it only says that the step executes something."""
     fields = fields_of(tree)
     written = fields.get("type") or fields.get("action")
     word = text_of(tree) if written is None else text_of(written)
     at = written or tree
     if word == "allow":
         rest = _without(fields, "type", "action")
-        return Act(origin=tree, type=graft("end", at), fields={"outcome": graft("allowed", at), **rest})
+        return Act(origin=tree, type=build_tree("end", at), fields={"outcome": build_tree("allowed", at), **rest})
     if word in _BLOCKS:
         return _block(tree, at)
     if word == "execute" and not any(text_of(fields.get(name)) not in {None, "execute"} for name in _NAMES):
@@ -67,8 +67,8 @@ def call_of(tree: Tree, problems: Problems) -> Act:
     fields = dict(fields_of(tree))
     name = _function_name(fields)
     if name is None:
-        problems.add("missing_field", tree.place, "Say what is executed: the action needs a `name`.")
-        name = graft("unknown", tree)
+        problems.add("missing_field", tree.place, "The action needs a `name`, its function.")
+        name = build_tree("unknown", tree)
     made: dict[str, Tree] = {}
     for key in sorted(COMMON | WORKING):
         if key in fields:
@@ -86,9 +86,9 @@ def call_of(tree: Tree, problems: Problems) -> Act:
 
 
 def wait_of(tree: Tree, steps: AbstractSet[str], problems: Problems) -> Act:
-    """Return a wait for a length of time or for a signal."""
+    """Return a wait for a duration or for a signal."""
     if not isinstance(tree.value, dict):
-        return Act(origin=tree, type=graft("delay", tree), fields={"duration": length(tree, "s")})
+        return Act(origin=tree, type=build_tree("delay", tree), fields={"duration": length(tree, "s")})
     fields = dict(tree.value)
     signal = next((fields.pop(key) for key in ("signal", "event") if key in fields), None)
     if signal is not None:
@@ -98,14 +98,14 @@ def wait_of(tree: Tree, steps: AbstractSet[str], problems: Problems) -> Act:
     unit = unit_of(fields.get("unit"), "s")
     if unit is None:
         listed = ", ".join(f"`{word}`" for word in UNIT_WORDS)
-        problems.add("bad_value", fields["unit"].place, f"`unit` is one of {listed}, not {shown(fields['unit'])}.")
+        problems.add("bad_value", fields["unit"].place, f"`unit` is one of {listed}, not {display(fields['unit'])}.")
     fields.pop("unit", None)
     if duration is not None:
         fields["duration"] = length(duration, unit or "s")
     elif "until" not in fields:
-        problems.add("missing_field", tree.place, "Say what is waited for: a `duration`, or an `event`.")
-        fields["duration"] = graft("0s", tree)
-    return Act(origin=tree, type=graft("delay", tree), fields=fields)
+        problems.add("missing_field", tree.place, "A wait needs a `duration` or an `event`.")
+        fields["duration"] = build_tree("0s", tree)
+    return Act(origin=tree, type=build_tree("delay", tree), fields=fields)
 
 
 def _signal(tree: Tree, signal: Tree, fields: dict[str, Tree], steps: AbstractSet[str]) -> Act:
@@ -118,13 +118,13 @@ def _signal(tree: Tree, signal: Tree, fields: dict[str, Tree], steps: AbstractSe
         made["deadline"] = length(timeout, "s")
     word = text_of(outcome)
     if outcome is not None and word not in ON_TIMEOUT and (word in steps or word == "complete"):
-        made["on_deadline"], expired = graft("expired", outcome), outcome
+        made["on_deadline"], expired = build_tree("expired", outcome), outcome
     elif outcome is not None:
         made["on_deadline"] = outcome.with_value(ON_TIMEOUT.get(word or "", outcome.value))
     elif timeout is not None:
-        made["on_deadline"] = graft("fail", timeout)
+        made["on_deadline"] = build_tree("fail", timeout)
     made.update(fields)
-    return Act(origin=tree, type=graft("wait_signal", tree), fields=made, expired=expired)
+    return Act(origin=tree, type=build_tree("wait_signal", tree), fields=made, expired=expired)
 
 
 def _block(tree: Tree, at: Tree) -> Act:
@@ -132,7 +132,7 @@ def _block(tree: Tree, at: Tree) -> Act:
     reason = rest.pop("reason", None)
     if reason is not None:
         rest["title"] = reason
-    return Act(origin=tree, type=graft("approval", at), fields=rest, blocks=True)
+    return Act(origin=tree, type=build_tree("approval", at), fields=rest, blocks=True)
 
 
 def _function_name(fields: dict[str, Tree]) -> Tree | None:

@@ -1,9 +1,9 @@
-"""The step list: `steps` that name what follows them by `next`, `on_true` and `on_false`.
+"""The step list: `steps` that name their next steps by `next`, `on_true` and `on_false`.
 
-Each step becomes one node, or a chain of nodes if it does several things: first what it executes, then its action, then
-what it waits for. The first node of the chain has the step's id, so that everything that leads to the step leads there;
-the chain's last node leads on to the step's `next`. Nothing falls through to the step below, and the target `complete`
-means that the path ends (unless a step has that id).
+Each step becomes one node, or a chain of nodes if it does several things: first its `execute`, then its action, then
+its wait. The first node of the chain has the step's id, so that everything that leads to the step leads there; the
+chain's last node leads on to the step's `next`. Nothing falls through to the step below, and the target `complete` ends
+the path (unless a step has that id).
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from layover.core.definitions.dialects.conditions import condition
 from layover.core.definitions.dialects.draft import Draft
 from layover.core.definitions.dialects.ids import FreshIds
 from layover.core.definitions.dialects.retries import translate_retry
-from layover.core.definitions.dialects.scope import Scope
+from layover.core.definitions.dialects.scope import RootNames
 from layover.core.definitions.dialects.step_acts import act_of, call_of, wait_of
-from layover.core.definitions.dialects.templates import translated
-from layover.core.definitions.dialects.tree_edits import fields_of, graft, items_of, text_of
+from layover.core.definitions.dialects.templates import translate_texts
+from layover.core.definitions.dialects.tree_edits import build_tree, fields_of, items_of, text_of
 from layover.core.definitions.node_types import default_port
 
 if TYPE_CHECKING:
@@ -31,19 +31,19 @@ _SHARED: Final = frozenset({"on_error", "timeout", "retry"})
 
 
 def translate_steps(steps: Tree, problems: Problems) -> tuple[Tree, Tree | None]:
-    """Return the nodes that a list of steps stands for, and the node that begins."""
+    """Return the nodes of a list of steps, and the first node."""
     nodes = _StepList(items_of(steps), problems).nodes()
     first = nodes[0].get("id") if nodes else None
-    return steps.with_value(nodes), graft([first], first) if first is not None else None
+    return steps.with_value(nodes), build_tree([first], first) if first is not None else None
 
 
 class _StepList:
-    def __init__(self, steps: list[Tree], problems: Problems, scope: Scope | None = None) -> None:
+    def __init__(self, steps: list[Tree], problems: Problems, scope: RootNames | None = None) -> None:
         self._steps = steps
         self._problems = problems
         self._ids = {text for step in steps if (text := text_of(step.get("id"))) is not None}
         self._fresh = FreshIds(self._ids)
-        self._scope = Scope(self._ids) if scope is None else scope.within(self._ids, ())
+        self._scope = RootNames(self._ids) if scope is None else scope.within(self._ids, ())
 
     def nodes(self) -> list[Tree]:
         return [node for step in self._steps for node in self._translate(step)]
@@ -95,7 +95,7 @@ class _StepList:
             draft.put("next", ports)
 
     def _acts(self, fields: dict[str, Tree]) -> list[Act]:
-        """Take what a step does, in the order in which it is done."""
+        """Take the parts of a step, in the order in which they run."""
         acts: list[Act] = []
         execute, action, wait = (fields.pop(name, None) for name in ("execute", "action", "wait"))
         if execute is not None:
@@ -106,7 +106,7 @@ class _StepList:
             if act is not None:
                 acts.append(act)
             elif execute is None:
-                self._problems.add("missing_field", action.place, "Say what is executed: the action needs a `name`.")
+                self._problems.add("missing_field", action.place, "The action needs a `name`, its function.")
         if wait is not None:
             acts.append(wait_of(wait, self._ids, self._problems))
         return acts
@@ -125,7 +125,7 @@ class _StepList:
                 draft.put("id", ids[index] if index else name, name)
             draft.put("type", act.type)
             self._share(draft, act, shared)
-            later = graft(ids[index + 1], act.origin) if index + 1 < len(ids) else following
+            later = build_tree(ids[index + 1], act.origin) if index + 1 < len(ids) else following
             extra = self._wire_act(draft, act, later, ids[index])
             made += [draft.finish(), *extra]
         made[0] = made[0].with_value({**fields, **fields_of(made[0])})
@@ -162,20 +162,20 @@ class _StepList:
     def _quiet_end(self, at: Tree, added: list[Tree], name: str) -> str:
         """Add a node that does nothing: an `expired` port that leads nowhere would fail the execution."""
         made = self._fresh.named(f"{name}-expired")
-        added.append(graft({"id": made, "type": "compute", "output": None}, at))
+        added.append(build_tree({"id": made, "type": "compute", "output": None}, at))
         return made
 
     def _blocked(self, act: Act, ports: dict[str, Shape], name: str) -> Tree:
-        """Return the end that a rejection leads to, and lead there."""
+        """Add the end that a rejection leads to, and lead there."""
         ports["rejected"] = blocked = self._fresh.named(f"{name}-blocked")
         end: dict[str, Shape] = {"id": blocked, "type": "end", "outcome": "blocked"}
         reason = act.fields.get("title")
         if reason is not None:
-            end["reason"] = translated(reason, self._scope, self._problems)
-        return graft(end, act.origin)
+            end["reason"] = translate_texts(reason, self._scope, self._problems)
+        return build_tree(end, act.origin)
 
     def _own(self, step: Tree, fields: dict[str, Tree]) -> Tree:
-        """Return a step that is a node of ours, but for the way it says what follows and how it is retried."""
+        """Return a step that is a node of ours, with its `next` and its retry policy translated."""
         draft = Draft(step, fields, self._scope, self._problems)
         draft.put_retry()
         following = self._target(draft.take("next"))
@@ -194,7 +194,7 @@ class _StepList:
         return tree.with_value(_StepList(written.value, self._problems, self._scope).nodes())
 
     def _target(self, tree: Tree | None) -> Tree | None:
-        """Return what a step leads to, without the word for the end of a path."""
+        """Return the target of a step, without the word for the end of a path."""
         if tree is None or tree.value is None:
             return None
         value = tree.value

@@ -1,9 +1,9 @@
-"""`@{expr}` in text, as foreign documents write what we write as `${expr}`.
+"""`@{expr}` in text, the foreign spelling of our `${expr}`.
 
-Only roots are renamed (`_trigger`, node ids) and the functions that have another name with us; operators and fields are
-the same in both languages. A text with `@{ }` in it can have meant `${` only literally, so there it is escaped. A text
-without `@{` is left alone: what stands in it is ours to read. Every pass is linear in the text: a string that never
-ends takes the rest of the text with it instead of being looked at again.
+Only roots are renamed (`_trigger`, node ids) and the functions that have another name here; operators and fields are
+the same in both languages. In a text with `@{ }`, `${` was meant literally, so it is escaped. A text without `@{` is
+left alone: it is in our own spelling. Every pass is linear in the text: a string that never ends takes the rest of the
+text with it instead of being scanned again.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from layover.core.definitions.dialects.scope import FUNCTIONS, quoted
 
 if TYPE_CHECKING:
-    from layover.core.definitions.dialects.scope import Scope
+    from layover.core.definitions.dialects.scope import RootNames
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.tree import Tree
 
@@ -50,12 +50,12 @@ def pieces(text: str) -> tuple[list[Piece], bool]:
 
 
 def is_balanced(code: str) -> bool:
-    """Return whether code can stand between `${` and `}`."""
+    """Return whether code is valid between `${` and `}`."""
     return _closing(code + "}", 0) == len(code)
 
 
-def renamed(code: str, scope: Scope) -> str:
-    """Return an expression with its names as we call them."""
+def rename_roots(code: str, scope: RootNames) -> str:
+    """Return an expression with our names."""
 
     def replace(match: re.Match[str]) -> str:
         name: str | None = match["name"]
@@ -71,7 +71,7 @@ def renamed(code: str, scope: Scope) -> str:
     return _TOKEN.sub(replace, code).strip()
 
 
-def template(text: str, scope: Scope) -> str:
+def template(text: str, scope: RootNames) -> str:
     """Return a text with its `@{ }` as our `${ }`; a text without any is returned as it is."""
     if "@{" not in text:
         return text
@@ -81,28 +81,28 @@ def template(text: str, scope: Scope) -> str:
     made = ""
     for index, (is_code, piece) in enumerate(found):
         if is_code:
-            made += f"${{{renamed(piece, scope)}}}"
+            made += f"${{{rename_roots(piece, scope)}}}"
         else:
             followed = index + 1 < len(found)
             made += _literal(piece, before_code=followed)
     return made
 
 
-def translated(tree: Tree, scope: Scope, problems: Problems) -> Tree:
-    """Return a value with every text in it translated; what does not change stays the very same tree."""
+def translate_texts(tree: Tree, scope: RootNames, problems: Problems) -> Tree:
+    """Return a value with every text in it translated; an unchanged value stays the very same tree."""
     value = tree.value
     if isinstance(value, str):
         return _translated_text(tree, value, scope, problems)
     if isinstance(value, list):
-        items = [translated(child, scope, problems) for child in value]
+        items = [translate_texts(child, scope, problems) for child in value]
         return tree if _same(items, value) else tree.with_value(list(items))
     if isinstance(value, dict):
-        fields = {key: translated(child, scope, problems) for key, child in value.items()}
+        fields = {key: translate_texts(child, scope, problems) for key, child in value.items()}
         return tree if _same(list(fields.values()), list(value.values())) else tree.with_value(fields)
     return tree
 
 
-def expression(tree: Tree, scope: Scope, problems: Problems) -> Tree:
+def expression(tree: Tree, scope: RootNames, problems: Problems) -> Tree:
     """Return a bare expression: ours as it is, `@{ }` within it opened and renamed."""
     text = tree.value
     if not isinstance(text, str) or "@{" not in text:
@@ -111,11 +111,11 @@ def expression(tree: Tree, scope: Scope, problems: Problems) -> Tree:
     if unclosed:
         _warn_unclosed(tree, problems)
     if len(found) == 1 and found[0][0]:
-        return tree.with_value(renamed(found[0][1], scope))
-    return tree.with_value("".join(f"({renamed(piece, scope)})" if is_code else piece for is_code, piece in found))
+        return tree.with_value(rename_roots(found[0][1], scope))
+    return tree.with_value("".join(f"({rename_roots(piece, scope)})" if is_code else piece for is_code, piece in found))
 
 
-def _translated_text(tree: Tree, text: str, scope: Scope, problems: Problems) -> Tree:
+def _translated_text(tree: Tree, text: str, scope: RootNames, problems: Problems) -> Tree:
     if "@{" not in text:
         return tree
     if pieces(text)[1]:

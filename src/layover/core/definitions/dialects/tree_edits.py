@@ -1,7 +1,7 @@
 """New trees from old ones.
 
-What a translation makes stands where the thing it was made from stands, so that every later problem still points at
-the author's own text. Trees that are moved unchanged keep their exact places.
+A translated value has the position of the value that it was made from, so that every later problem still points at the
+author's own text. Trees that are moved unchanged keep their exact positions.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _GAP = re.compile(r"[_\s-]+")
 
 
-def graft(value: Shape, stock: Tree) -> Tree:
-    """Make a tree: what is a tree already keeps its place, the rest stands where `stock` does."""
+def build_tree(value: Shape, stock: Tree) -> Tree:
+    """Make a tree: parts that are trees keep their positions, the rest gets the position of `stock`."""
     if isinstance(value, Tree):
         return value
     if isinstance(value, Mapping):
-        return stock.with_value({key: graft(child, stock) for key, child in value.items()})
+        return stock.with_value({key: build_tree(child, stock) for key, child in value.items()})
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return stock.with_value([graft(child, stock) for child in value])
+        return stock.with_value([build_tree(child, stock) for child in value])
     return stock.with_value(value)
 
 
@@ -45,7 +45,7 @@ def text_of(tree: Tree | None) -> str | None:
 
 
 def label_of(tree: Tree | None) -> str | None:
-    """Return what names a branch: text, or the word for a truth value or a number."""
+    """Return the label of a branch: text, or the word for a boolean or a number."""
     value = tree.value if tree is not None else None
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -63,7 +63,7 @@ def number_of(tree: Tree | None) -> int | float | None:
 
 
 def is_false(tree: Tree | None) -> bool:
-    """Return whether something is switched off in so many words."""
+    """Return whether something is explicitly switched off."""
     return tree is not None and (tree.value is False or tree.value == "false")
 
 

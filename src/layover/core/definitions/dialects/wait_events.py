@@ -1,4 +1,4 @@
-"""The builder's node that waits for several events, and what they are with us: signals.
+"""The builder's node that waits for several events, which are signals in our format.
 
 An event from an API comes as the signal `api_response`, one from a broker as the signal named after its topic. Both
 carry the key `<execution id>:<node id>`, which is the correlation id that the request sends along. If the node calls an
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Final
 from layover.core.definitions.dialects.conditions import condition
 from layover.core.definitions.dialects.draft import Draft
 from layover.core.definitions.dialects.lengths import length
-from layover.core.definitions.dialects.templates import translated
-from layover.core.definitions.dialects.tree_edits import graft, is_false, items_of, kebab, number_of, text_of
-from layover.core.definitions.problems import shown
+from layover.core.definitions.dialects.templates import translate_texts
+from layover.core.definitions.dialects.tree_edits import build_tree, is_false, items_of, kebab, number_of, text_of
+from layover.core.definitions.problems import display
 
 if TYPE_CHECKING:
     from layover.core.definitions.dialects.builder_draft import BuilderDraft
@@ -30,7 +30,7 @@ _OUTCOMES: Final = {"fail": "fail", "continue": "continue", "continue-with-parti
 
 
 def make_wait_events(draft: BuilderDraft) -> None:
-    """Make a wait for the events that are enabled, or a value that says that none is."""
+    """Translate a wait for the enabled events, or a constant value if none is."""
     draft.drop_retry("A wait")
     events = {kind: draft.take(*_SPELLINGS[kind]) for kind in _EVENTS}
     enabled = {
@@ -62,14 +62,14 @@ def _signal(draft: BuilderDraft, kind: str, tree: Tree, required: bool) -> Tree:
     }
     written = tree.get("filter")
     if written is not None and written.value not in (None, "", {}):
-        made["filter"] = graft(_filter(draft, written), written)
+        made["filter"] = build_tree(_filter(draft, written), written)
     if required:
         made["required"] = True
-    return graft({field: _texts(draft, graft(value, tree), field) for field, value in made.items()}, tree)
+    return build_tree({field: _texts(draft, build_tree(value, tree), field) for field, value in made.items()}, tree)
 
 
 def _texts(draft: BuilderDraft, tree: Tree, field: str) -> Tree:
-    return tree if field == "filter" else translated(tree, draft.scope, draft.problems)
+    return tree if field == "filter" else translate_texts(tree, draft.scope, draft.problems)
 
 
 def _key(draft: BuilderDraft) -> str:
@@ -77,19 +77,19 @@ def _key(draft: BuilderDraft) -> str:
 
 
 def _filter(draft: BuilderDraft, written: Tree) -> str:
-    """Return the filter as an expression on the signal: a condition, or fields and what they must equal."""
+    """Return the filter as an expression on the signal: a condition, or fields and their required values."""
     scope = draft.scope.within((), ("signal",)).on("signal.data")
     fields = written.value
     if isinstance(fields, dict) and {"field", "conditions", "expression", "and", "or"}.isdisjoint(fields):
         parts: list[Shape] = [
             {"field": f"signal.data.{key}", "operator": "equals", "value": child} for key, child in fields.items()
         ]
-        written = graft({"conditions": parts}, written)
+        written = build_tree({"conditions": parts}, written)
     return condition(written, scope, draft.problems) or "false"
 
 
 def _put_need(draft: BuilderDraft, enabled: dict[str, Tree]) -> set[str]:
-    """Say how many events are needed; return those that are needed whatever the number."""
+    """Set how many events are needed; return those that are required whatever the number."""
     strategy = draft.take("aggregationStrategy", "aggregation_strategy")
     listed = draft.take("requiredEvents", "required_events")
     match kebab(text_of(strategy) or "all"):
@@ -110,7 +110,7 @@ def _put_need(draft: BuilderDraft, enabled: dict[str, Tree]) -> set[str]:
         draft.problems.add(
             "bad_value",
             strategy.place,
-            f"`aggregationStrategy` is `all`, `any`, `required_only` or `custom`, not {shown(strategy)}.",
+            f"`aggregationStrategy` is `all`, `any`, `required_only` or `custom`, not {display(strategy)}.",
         )
     return set()
 
@@ -122,7 +122,9 @@ def _put_deadline(draft: BuilderDraft, events: list[Tree]) -> None:
         written = [
             tree for event in events if (tree := event.get("timeout")) is not None and number_of(tree) is not None
         ]
-        timeout = max(written, key=lambda tree: number_of(tree) or 0, default=graft(_DEFAULT_TIMEOUT, draft.origin))
+        timeout = max(
+            written, key=lambda tree: number_of(tree) or 0, default=build_tree(_DEFAULT_TIMEOUT, draft.origin)
+        )
     draft.put_text("deadline", length(timeout, "s"))
     outcome = draft.take("onTimeout", "on_timeout")
     word = _OUTCOMES.get(kebab(text_of(outcome) or "fail"))
@@ -130,7 +132,7 @@ def _put_deadline(draft: BuilderDraft, events: list[Tree]) -> None:
 
 
 def _request(draft: BuilderDraft, call: Tree) -> dict[str, Tree]:
-    """Return the call that asks for the answer, with the ids that the answer has to carry."""
+    """Return the call that requests the answer, with the ids that the answer has to carry."""
     correlation = text_of(call.get("correlationIdHeader")) or "X-Correlation-Id"
     execution = text_of(call.get("executionIdHeader")) or "X-Execution-Id"
     headers = call.get("headers")
@@ -142,7 +144,7 @@ def _request(draft: BuilderDraft, call: Tree) -> dict[str, Tree]:
     request.put("method", (text_of(method) or "POST").upper(), method)
     request.put_text(
         "headers",
-        graft({correlation: _key(draft), execution: "${execution.id}", **given}, headers or call),
+        build_tree({correlation: _key(draft), execution: "${execution.id}", **given}, headers or call),
     )
     request.put_text("body", call.get("body"))
     request.put_text("auth", call.get("authentication"))

@@ -1,7 +1,7 @@
-"""The edges of a builder's graph: which way out of a node each one takes.
+"""The edges of a builder's graph: by which port of a node each one leaves.
 
-A builder marks the way out by a handle, a branch or a label. On a condition, a switch and on nodes that have such a
-port it names one; anywhere else it is only something that is drawn, and is kept as an `x-` field.
+A builder marks the port by a handle, a branch or a label. On a condition, a switch and on nodes that have such a port
+it names one; anywhere else it is only drawn, and is kept as an `x-` field.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.dialects.ids import is_id, port_name
-from layover.core.definitions.dialects.tree_edits import graft, kebab, label_of, text_of
+from layover.core.definitions.dialects.tree_edits import build_tree, kebab, label_of, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from layover.core.definitions.dialects.builder_draft import Chain, Routes
+    from layover.core.definitions.dialects.builder_draft import NodeChain, SwitchPorts
     from layover.core.definitions.dialects.tree_edits import Shape
     from layover.core.definitions.tree import Tree
 
@@ -27,7 +27,7 @@ _PORTS: Final = frozenset({"done", "error", "expired", "approved", "rejected", "
 _WORDS: Final = {"yes": "true", "no": "false", "success": "done", "failure": "error", "on-error": "error"}
 
 
-class Wire:
+class DrawnEdge:
     """One edge as it was drawn."""
 
     __slots__ = ("fields", "label", "label_tree", "origin", "source", "target")
@@ -42,21 +42,21 @@ class Wire:
 
 
 class Wiring:
-    """Turns drawn edges into ours, knowing what became of the nodes they connect."""
+    """Translates drawn edges into ours, given the translated nodes."""
 
-    def __init__(self, chains: dict[str, Chain], routes: dict[str, Routes], kinds: dict[str, str]) -> None:
+    def __init__(self, chains: dict[str, NodeChain], routes: dict[str, SwitchPorts], kinds: dict[str, str]) -> None:
         self._chains = chains
         self._routes = routes
         self._kinds = kinds
         self._drawn: set[tuple[str, str]] = set()
 
     def entry(self, target: Tree) -> Tree:
-        """Return the node at which whatever stands for a node is entered."""
+        """Return the first of the nodes that a node became."""
         chain = self._chains.get(text_of(target) or "")
         return target if chain is None or chain.ids[0] == target.value else target.with_value(chain.ids[0])
 
-    def edges_for(self, wire: Wire) -> Iterator[Tree]:
-        """Return the edges that one drawn edge stands for: none of them is lost, some become several."""
+    def edges_for(self, wire: DrawnEdge) -> Iterator[Tree]:
+        """Return the edges that one drawn edge becomes: at least one, sometimes several."""
         source, target = text_of(wire.source) or "", text_of(wire.target) or ""
         self._drawn.add((source, target))
         for port in self._ports(wire, source, target):
@@ -64,22 +64,24 @@ class Wiring:
                 yield self._edge(wire, leaving, port)
 
     def edges_of_cases(self) -> Iterator[Tree]:
-        """Return the edges to nodes that the cases of a switch name and nobody has drawn."""
+        """Return the edges to nodes that the cases of a switch name and that are not drawn."""
         made: set[tuple[str, str, str]] = set()
         for source, routes in self._routes.items():
             for case in routes.cases:
                 wire = (source, text_of(case.target) or "", case.port)
                 if wire not in made and wire[:2] not in self._drawn:
                     made.add(wire)
-                    yield graft({"source": source, "target": self.entry(case.target), "port": case.port}, case.target)
+                    yield build_tree(
+                        {"source": source, "target": self.entry(case.target), "port": case.port}, case.target
+                    )
 
     def edges_of_chains(self) -> Iterator[Tree]:
         """Return the edges inside the chains that single nodes became."""
         for chain in self._chains.values():
             for index, node in enumerate(chain.nodes[:-1]):
-                yield graft({"source": chain.ids[index], "target": chain.ids[index + 1]}, node)
+                yield build_tree({"source": chain.ids[index], "target": chain.ids[index + 1]}, node)
 
-    def _ports(self, wire: Wire, source: str, target: str) -> list[str | None]:
+    def _ports(self, wire: DrawnEdge, source: str, target: str) -> list[str | None]:
         routes = self._routes.get(source)
         label = wire.label
         if routes is not None and label is None:
@@ -101,20 +103,20 @@ class Wiring:
             return chain.ids
         return (chain.ids[-1],) if port in (None, "done") else (chain.main,)
 
-    def _edge(self, wire: Wire, source: str, port: str | None) -> Tree:
+    def _edge(self, wire: DrawnEdge, source: str, port: str | None) -> Tree:
         made: dict[str, Shape] = {}
         if wire.source is not None:
-            made["source"] = wire.source if wire.source.value == source else graft(source, wire.source)
+            made["source"] = wire.source if wire.source.value == source else build_tree(source, wire.source)
         if wire.target is not None:
             made["target"] = self.entry(wire.target)
         if port is not None:
-            made["port"] = graft(port, wire.label_tree) if wire.label_tree is not None else port
+            made["port"] = build_tree(port, wire.label_tree) if wire.label_tree is not None else port
         for key, tree in wire.fields.items():
             if key in _DRAWN or (key in LABELS[1:] and (port is None or tree is not wire.label_tree)):
                 made[f"x-{kebab(key)}"] = tree
             elif key not in LABELS:
                 made[key] = tree
-        return graft(made, wire.origin)
+        return build_tree(made, wire.origin)
 
 
 def _take(fields: dict[str, Tree], spellings: tuple[str, ...]) -> Tree | None:

@@ -16,6 +16,7 @@ SELECT
         WHERE p.execution_id = h.execution_id
     )
     + (SELECT coalesce(sum(octet_length(o.body)), 0) FROM layover.outbox AS o WHERE o.sender = h.execution_id)
+    + (SELECT coalesce(sum(octet_length(n.body)), 0) FROM layover.node_logs AS n WHERE n.execution_id = h.execution_id)
     + coalesce((SELECT octet_length(s.body) FROM layover.snapshots AS s WHERE s.execution_id = h.execution_id), 0)
 FROM layover.heads AS h
 WHERE h.execution_id >= $1::uuid
@@ -72,6 +73,12 @@ ORDER BY w.execution_id, w.name, w.key, w.point
 SELECT execution_id, name, most, rank, held_at, rate, rate_limit, rate_per_ms, start_at, admitted
 FROM layover.places
 WHERE execution_id = ANY ($1::uuid[])
+
+-- name: node_logs_of_executions
+SELECT execution_id, id, node, attempt, at, lines, dropped, body
+FROM layover.node_logs
+WHERE execution_id = ANY ($1::uuid[])
+ORDER BY execution_id, id
 
 -- name: signals_after
 SELECT id, name, key, at, data, dispatched
@@ -160,3 +167,47 @@ SELECT id, at, "user", act, target, nullif(execution_id, ''), credential, reques
 FROM unnest(
     $1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[]
 ) AS given (id, at, "user", act, target, execution_id, credential, request_id, details)
+
+-- name: insert_node_logs
+INSERT INTO layover.node_logs (execution_id, id, node, attempt, at, lines, dropped, body)
+SELECT execution_id, id, node, attempt, at, lines, dropped, body
+FROM unnest(
+    $1::uuid[], $2::text[], $3::text[], $4::integer[], $5::bigint[], $6::integer[], $7::integer[], $8::bytea[]
+) AS given (execution_id, id, node, attempt, at, lines, dropped, body)
+
+-- name: trigger_inputs_after
+SELECT trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
+FROM layover.trigger_inputs
+WHERE (trigger_id, input_id) > ($1::uuid, $2::text)
+ORDER BY trigger_id, input_id
+LIMIT $3::bigint
+
+-- name: all_trigger_events_after
+SELECT trigger_id, seq, at, kind, body
+FROM layover.trigger_events
+WHERE (trigger_id, seq) > ($1::uuid, $2::bigint)
+ORDER BY trigger_id, seq
+LIMIT $3::bigint
+
+-- name: copy_triggers
+INSERT INTO layover.triggers (
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+)
+SELECT
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+FROM unnest(
+    $1::uuid[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::text[], $9::text[],
+    $10::bigint[], $11::integer[], $12::text[], $13::bigint[], $14::bytea[], $15::integer[]
+) AS g (
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+)
+
+-- name: copy_trigger_inputs
+INSERT INTO layover.trigger_inputs (
+    trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
+)
+SELECT trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
+FROM unnest(
+    $1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::integer[],
+    $9::text[], $10::uuid[], $11::bigint[]
+) AS g (trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq)

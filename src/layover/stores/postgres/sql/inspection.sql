@@ -2,17 +2,6 @@
 -- For the transaction: whole tables are counted, and connections forbid such scans.
 SELECT set_config('enable_seqscan', 'on', TRUE)
 
--- name: gauges
-SELECT
-    status,
-    count(*) AS executions,
-    sum(commands_seq - commands_done)::bigint AS commands,
-    count(*) FILTER (WHERE wake_at <= $1::bigint) AS due,
-    count(*) FILTER (WHERE status = 'paused' AND coalesce(paused_at, created_at) < $2::bigint) AS paused_long,
-    min(coalesce(paused_at, created_at)) FILTER (WHERE status = 'paused') AS oldest_paused
-FROM layover.heads
-GROUP BY status
-
 -- name: stray_rows
 SELECT 'heads' AS kept_in, r.execution_id AS execution_id
 FROM layover.heads AS r
@@ -36,6 +25,10 @@ WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.exec
 UNION ALL
 SELECT DISTINCT 'commands' AS kept_in, r.execution_id AS execution_id
 FROM layover.commands AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
+SELECT DISTINCT 'node_logs' AS kept_in, r.execution_id AS execution_id
+FROM layover.node_logs AS r
 WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
 UNION ALL
 SELECT DISTINCT 'outbox' AS kept_in, r.sender AS execution_id

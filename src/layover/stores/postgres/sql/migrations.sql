@@ -27,5 +27,13 @@ VALUES ($1::integer, $2::text, $3::text, $4::bigint, $5::boolean)
 -- name: delete_migration
 DELETE FROM layover.migrations WHERE number = $1::integer
 
+-- name: server_settings
+SELECT
+    current_setting('fsync')::boolean,
+    current_setting('full_page_writes')::boolean,
+    current_setting('synchronous_commit') <> 'off',
+    current_setting('jit')::boolean AND pg_jit_available(),
+    current_setting('transaction_read_only')::boolean
+
 -- name: server_version
 SELECT current_setting('server_version')

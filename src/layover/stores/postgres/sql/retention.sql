@@ -62,6 +62,12 @@ queues AS (
 secrets AS (
     DELETE FROM layover.tokens AS t USING done AS d WHERE t.execution_id = d.execution_id
 ),
+reported AS (
+    DELETE FROM layover.progress AS p USING done AS d WHERE p.execution_id = d.execution_id
+),
+logged AS (
+    DELETE FROM layover.node_logs AS n USING done AS d WHERE n.execution_id = d.execution_id
+),
 unplaced AS (
     DELETE FROM layover.places AS p USING done AS d WHERE p.execution_id = d.execution_id
 ),

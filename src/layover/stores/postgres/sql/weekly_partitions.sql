@@ -87,6 +87,8 @@ pause_points AS (DELETE FROM layover.pause_points AS t USING gone AS g WHERE t.e
 snapshots AS (DELETE FROM layover.snapshots AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 commands AS (DELETE FROM layover.commands AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 tokens AS (DELETE FROM layover.tokens AS t USING gone AS g WHERE t.execution_id = g.execution_id),
+progress AS (DELETE FROM layover.progress AS t USING gone AS g WHERE t.execution_id = g.execution_id),
+node_logs AS (DELETE FROM layover.node_logs AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 places AS (DELETE FROM layover.places AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 executions AS (DELETE FROM layover.executions AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 heads AS (DELETE FROM layover.heads AS t USING gone AS g WHERE t.execution_id = g.execution_id)

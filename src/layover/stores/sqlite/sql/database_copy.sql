@@ -7,6 +7,7 @@ SELECT
     + (SELECT coalesce(sum(length(c.body)), 0) FROM commands AS c WHERE c.execution_id = h.execution_id)
     + (SELECT coalesce(sum(length(p.body)), 0) FROM pause_points AS p WHERE p.execution_id = h.execution_id)
     + (SELECT coalesce(sum(length(o.body)), 0) FROM outbox AS o WHERE o.sender = h.execution_id)
+    + (SELECT coalesce(sum(length(n.body)), 0) FROM node_logs AS n WHERE n.execution_id = h.execution_id)
     + coalesce((SELECT length(s.body) FROM snapshots AS s WHERE s.execution_id = h.execution_id), 0)
 FROM heads AS h
 WHERE h.execution_id > :after
@@ -21,6 +22,9 @@ SELECT w.name, w.key, w.point FROM pause_points AS p JOIN waits AS w ON w.point 
 
 -- name: tokens_of_execution
 SELECT hash, point FROM tokens WHERE execution_id = :id ORDER BY hash
+
+-- name: node_logs_of_execution
+SELECT execution_id, id, node, attempt, at, lines, dropped, body FROM node_logs WHERE execution_id = :id ORDER BY id
 
 -- name: signals_after
 SELECT id, name, key, at, data, dispatched FROM signals WHERE id > :after ORDER BY id LIMIT :most
@@ -69,3 +73,38 @@ VALUES (:workflow, :state, :changed_at, :reason, :by)
 -- name: insert_audit_entries
 INSERT INTO audit (id, at, user, act, target, execution_id, credential, request_id, details)
 VALUES (:id, :at, :user, :act, :target, nullif(:execution_id, ''), :credential, :request_id, :details)
+
+-- name: insert_node_logs
+INSERT INTO node_logs (execution_id, id, node, attempt, at, lines, dropped, body)
+VALUES (:execution_id, :id, :node, :attempt, :at, :lines, :dropped, :body)
+
+-- name: trigger_inputs_after
+SELECT trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
+FROM trigger_inputs
+WHERE (trigger_id, input_id) > (:trigger_id, :input_id)
+ORDER BY trigger_id, input_id
+LIMIT :most
+
+-- name: all_trigger_events_after
+SELECT trigger_id, seq, at, kind, body
+FROM trigger_events
+WHERE (trigger_id, seq) > (:trigger_id, :seq)
+ORDER BY trigger_id, seq
+LIMIT :most
+
+-- name: copy_triggers
+INSERT INTO triggers (
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+)
+VALUES (
+    :id, :workflow, :name, :type, :config, :timing, :topic, :state, :reason, :seq, :epoch, :owner, :next_at, :cursor,
+    :failures
+)
+
+-- name: copy_trigger_inputs
+INSERT INTO trigger_inputs (
+    trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
+)
+VALUES (
+    :trigger_id, :input_id, :state, :at, :received_at, :due_at, :forget_at, :attempts, :reason, :execution_id, :seq
+)

@@ -1,14 +1,3 @@
--- name: gauges
-SELECT
-    status,
-    count(*),
-    sum(commands_seq - commands_done),
-    coalesce(sum(wake_at <= :now), 0),
-    coalesce(sum(paused_at < :before), 0),
-    min(paused_at)
-FROM heads
-GROUP BY status
-
 -- name: stray_rows
 SELECT 'heads', execution_id FROM heads WHERE execution_id NOT IN (SELECT execution_id FROM executions)
 UNION ALL
@@ -26,6 +15,8 @@ UNION ALL
 SELECT DISTINCT 'outbox', sender FROM outbox WHERE sender NOT IN (SELECT execution_id FROM heads)
 UNION ALL
 SELECT DISTINCT 'tokens', execution_id FROM tokens WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
+SELECT DISTINCT 'node_logs', execution_id FROM node_logs WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL
 SELECT DISTINCT 'waits', execution_id FROM waits WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL

@@ -57,3 +57,9 @@ DELETE FROM commands WHERE execution_id = :id
 
 -- name: purge_tokens
 DELETE FROM tokens WHERE execution_id = :id
+
+-- name: purge_progress
+DELETE FROM progress WHERE execution_id = :id
+
+-- name: purge_node_logs
+DELETE FROM node_logs WHERE execution_id = :id

@@ -1,6 +1,25 @@
 -- The parts of the one statement of a group commit; `commit_statements.py` puts together those that a group needs.
 -- Whatever belongs to an execution is written only if its append has passed.
 
+-- name: started_inputs
+-- Turns inputs of triggers from pending to started; an execution whose input was not pending is not begun.
+pending_inputs AS MATERIALIZED (
+    SELECT i.trigger_id, i.input_id, g.execution_id
+    FROM unnest(:started_ids::uuid[], :started_triggers::uuid[], :started_inputs::text[])
+        AS g (execution_id, trigger_id, input_id)
+    JOIN layover.trigger_inputs AS i ON i.trigger_id = g.trigger_id AND i.input_id = g.input_id
+    WHERE (i.state = 'pending') IS TRUE -- not sought by: the key is enough
+    ORDER BY i.trigger_id, i.input_id -- in every group, so that no two groups wait for each other
+    FOR NO KEY UPDATE OF i
+),
+started_inputs AS (
+    UPDATE layover.trigger_inputs AS i
+    SET state = 'started', execution_id = p.execution_id
+    FROM pending_inputs AS p
+    WHERE i.trigger_id = p.trigger_id AND i.input_id = p.input_id
+    RETURNING i.execution_id
+)
+
 -- name: new
 -- Begins executions: heads, executions and the first entries.
 given_new AS MATERIALIZED (
@@ -28,7 +47,7 @@ new_heads AS (
         CASE WHEN missing IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(missing::jsonb)) END,
         CASE WHEN missing IS NOT NULL THEN at END,
         CASE WHEN status = 'paused' THEN at END
-    FROM given_new
+    FROM given_new{whose_inputs_were_pending}
     ORDER BY execution_id
     ON CONFLICT DO NOTHING
     RETURNING execution_id

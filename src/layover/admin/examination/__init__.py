@@ -1,0 +1,1 @@
+"""What `layover doctor` looks at."""

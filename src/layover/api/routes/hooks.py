@@ -1,0 +1,95 @@
+"""Webhooks: deliveries of other systems, each of which proves by a signature who sent it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from layover.api.bodies import check_nesting
+from layover.api.problems import Refusal
+from layover.api.request import Response
+from layover.api.routing import Routes
+from layover.errors import WaitTimeout
+from layover.interface.backend import PointQuery
+from layover.model.shared import Value
+from layover.model.triggers import HookReceipt
+from layover.runtime.triggers.webhooks import LARGEST_BODY, HookRequest
+from layover.service.actor import Actor
+from layover.service.service import UserService
+
+if TYPE_CHECKING:
+    from layover.api.request import Request
+    from layover.api.routing import NoQuery
+    from layover.interface.arguments import Until
+    from layover.runtime.triggers.webhooks import HookResult
+
+routes = Routes(
+    "Webhooks", "Deliveries of other systems. A trigger of the type `webhook` has an address of its own.", prefix=""
+)
+
+_RATE: Final = (600, 60.0)  # deliveries to one webhook, in so many seconds
+_LONGEST_WAIT: Final = 60.0  # seconds that a sender waits for a result
+
+
+async def _admit(call: Request[None, NoQuery]) -> None:
+    """Refuse what is for no webhook, or comes too often, before any of it is read."""
+    id_ = await call.services.runtime.instance.webhooks.exists(call.path["workflow"], call.path["name"])
+    wait = await call.services.limiter.take(f"hook/{id_}", *_RATE)
+    if wait is not None:
+        headers = {"retry-after": str(max(1, round(wait)))}
+        raise Refusal("rate_limited", f"At most {_RATE[0]} deliveries a minute.", headers=headers)
+
+
+@routes.post(
+    "/hooks/{workflow}/{name}",
+    open="anybody",
+    admit=_admit,
+    body=bytes,
+    body_required=False,
+    media_types=("application/json", "application/x-www-form-urlencoded", "text/plain"),
+    answers={200: Value, 202: Value},  # a receipt, or what the workflow gives its sender
+    problems=(
+        "unknown_trigger",
+        "bad_signature",
+        "malformed",
+        "payload_reserved",
+        "payload_too_large",
+        "trigger_full",
+    ),
+)
+async def take_delivery(call: Request[bytes, NoQuery]) -> Response:
+    """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer."""
+    body = call.body or b""
+    if len(body) > LARGEST_BODY:
+        raise Refusal("payload_too_large", f"A delivery has at most {LARGEST_BODY:,} bytes.")
+    check_nesting(body, call.services.settings)
+    request = HookRequest(call.path["workflow"], call.path["name"], call.headers, body)
+    result = await call.services.runtime.instance.webhooks.take(request)
+    return await _answer(call, result)
+
+
+async def _answer(call: Request[bytes, NoQuery], result: HookResult) -> Response:
+    if result.status == "challenge":
+        return Response(result.challenge.encode(), 200, media_type="text/plain")
+    receipt = HookReceipt(
+        input_id=result.input_id, execution_id=result.execution_id, status=result.status, reason=result.reason
+    )
+    if result.status == "filtered":
+        return Response(receipt, 200)
+    if result.status != "started" or result.respond == "accepted" or result.execution_id is None:
+        return Response(receipt, 202)
+    service = UserService(Actor(call.services.runtime, stopping=call.services.stopping))
+    return await _outcome(service, result.execution_id, result.respond, receipt)
+
+
+async def _outcome(service: UserService, execution_id: str, respond: str, receipt: HookReceipt) -> Response:
+    """Return what a sender waits for: the output of the execution, or the response of its first pause."""
+    until: Until = "end" if respond == "result" else "people"
+    try:
+        found = await service.executions.wait(execution_id, until, _LONGEST_WAIT)
+    except WaitTimeout:
+        return Response(receipt, 202)
+    if respond == "result":
+        return Response(found.output, 200) if found.status == "completed" else Response(receipt, 202)
+    page = await service.points.list(PointQuery(execution_id=execution_id, status=("open",)), 10, None)
+    responses = [point.response for point in page.items if point.response is not None]
+    return Response(responses[0] if responses else receipt, 202)

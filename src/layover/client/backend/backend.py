@@ -1,0 +1,29 @@
+"""All families of requests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.client.backend.access import HttpAccess
+from layover.client.backend.executions import HttpExecutions
+from layover.client.backend.points import HttpPoints
+from layover.client.backend.signals import HttpSignals
+from layover.client.backend.triggers import HttpTriggers
+from layover.client.backend.workflows import HttpWorkflows
+
+if TYPE_CHECKING:
+    from layover.client.transport import Transport
+
+
+class HttpBackend:
+    """A server as the backend of the door."""
+
+    __slots__ = ("access", "executions", "points", "signals", "triggers", "workflows")
+
+    def __init__(self, transport: Transport) -> None:
+        self.executions = HttpExecutions(transport)
+        self.points = HttpPoints(transport)
+        self.workflows = HttpWorkflows(transport)
+        self.signals = HttpSignals(transport)
+        self.triggers = HttpTriggers(transport)
+        self.access = HttpAccess(transport)

@@ -1,0 +1,97 @@
+"""The types of triggers, each with its fields.
+
+A trigger belongs to the workflow that it starts, and is known by its name: a changed one is a new version of the
+workflow, and goes on with the cursor of the one before.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, get_args
+
+import msgspec
+from msgspec import Meta
+
+from layover.core.definitions.kinds import Data, Duration, Instant, Positive, SecretName, ShortText, SignalName, Text
+from layover.core.definitions.model import DefinitionPart, TriggerDefinition
+
+_DAY = 86_400_000
+
+Overlap = Literal["skip", "queue_one", "queue", "cancel", "allow"]
+
+
+class CatchUpDefinition(DefinitionPart, frozen=True, kw_only=True):
+    """Which occurrences are made up for that were missed, and how old the oldest of them may be."""
+
+    which: Literal["none", "last", "all"] = "last"
+    within: Duration = _DAY
+
+
+class ScheduleTrigger(TriggerDefinition, frozen=True, kw_only=True):
+    """Starts at times: by a `cron` line, `every` so often (counted from 1970), or `at` single moments."""
+
+    noun = "schedule"
+
+    type: Literal["schedule"] = "schedule"
+    cron: ShortText | None = None
+    every: Duration | None = None
+    at: Annotated[tuple[Instant, ...], Meta(max_length=1_000)] = ()
+    zone: ShortText = "UTC"
+    from_: Instant | None = msgspec.field(name="from", default=None)
+    until: Instant | None = None
+    times: Positive | None = None
+    jitter: Duration = 0
+    overlap: Overlap = "skip"
+    catch_up: CatchUpDefinition = CatchUpDefinition()
+    data: Data = msgspec.field(default_factory=dict)
+
+
+class SignalTrigger(TriggerDefinition, frozen=True, kw_only=True):
+    """Starts for each signal of a name, or only for those that no execution waited for."""
+
+    noun = "signal trigger"
+
+    type: Literal["signal"] = "signal"
+    id: Text | None = None
+    signal: SignalName
+    when: Literal["always", "unmatched"] = "always"
+
+
+class HookSecret(DefinitionPart, frozen=True, kw_only=True):
+    """A secret that signs deliveries, by its name; one that was replaced counts `until` a moment."""
+
+    noun = "secret of a webhook"
+
+    name: SecretName
+    until: Instant | None = None
+
+
+class HookVerification(DefinitionPart, frozen=True, kw_only=True):
+    """How a sender proves who it is. Of several secrets, any may match, so that they can be replaced."""
+
+    noun = "verification"
+
+    scheme: Literal["standard", "github", "stripe", "slack", "hmac", "key", "none"]
+    secret: Annotated[tuple[HookSecret, ...], Meta(max_length=10)] = ()
+    header: ShortText = ""
+
+
+class WebhookTrigger(TriggerDefinition, frozen=True, kw_only=True):
+    """Starts for each delivery to `/hooks/WORKFLOW/NAME` whose sender can prove who it is."""
+
+    noun = "webhook"
+
+    type: Literal["webhook"] = "webhook"
+    id: Text | None = None
+    verify: HookVerification
+    respond: Literal["accepted", "result", "pause"] = "accepted"
+
+
+BUILT_IN: tuple[type[TriggerDefinition], ...] = (ScheduleTrigger, SignalTrigger, WebhookTrigger)
+
+
+def _type_name(struct: type[TriggerDefinition]) -> str:
+    (name,) = get_args(msgspec.structs.fields(struct)[1].type)
+    return str(name)
+
+
+TRIGGER_TYPES: dict[str, type[TriggerDefinition]] = {_type_name(struct): struct for struct in BUILT_IN}

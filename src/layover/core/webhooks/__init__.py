@@ -1,0 +1,38 @@
+"""Signatures of webhooks: bytes in, a verdict out. Pure: the clock is an argument, and no input raises an error.
+
+    verdict = verify(HookCheck("stripe"), Delivery(headers, body), [WebhookSecret("whsec_…", until=None)], now)
+    match verdict:
+        case Verified(input_id=known_by, challenge=text): ...  # answer the challenge with its text, if there is one
+        case RefusedHook(reason=why, skew=difference): ...         # 401; count it by its reason
+
+Names of headers are lower-case. `sign` makes the headers that a sender of a scheme makes.
+"""
+
+from layover.core.webhooks.delivery import (
+    SCHEMES,
+    Delivery,
+    HookCheck,
+    Reason,
+    RefusedHook,
+    Scheme,
+    Verdict,
+    Verified,
+    WebhookSecret,
+)
+from layover.core.webhooks.signatures import token_hash, verify
+from layover.core.webhooks.signing import sign
+
+__all__ = [
+    "SCHEMES",
+    "Delivery",
+    "HookCheck",
+    "Reason",
+    "RefusedHook",
+    "Scheme",
+    "Verdict",
+    "Verified",
+    "WebhookSecret",
+    "sign",
+    "token_hash",
+    "verify",
+]

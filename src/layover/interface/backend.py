@@ -1,0 +1,373 @@
+"""What the door needs of whatever does the work: an engine in this process, or a server.
+
+Each family is one protocol. All of them speak the same structs, units and errors: an id is text, a length of time is
+milliseconds or seconds as its name says, a list is a page with a cursor. Identity is part of the backend: it acts as
+one user.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+import msgspec
+
+from layover.interface.arguments import OnConflict, Order, Until
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from layover.core.definitions.problems import Problem
+    from layover.core.engine.state import ExecutionStatus
+    from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+    from layover.model.executions import (
+        Event,
+        Execution,
+        ExecutionSummary,
+        Graph,
+        Leg,
+        LogLine,
+        NodeExecution,
+        Progress,
+        Why,
+    )
+    from layover.model.points import PausePoint
+    from layover.model.shared import Page
+    from layover.model.signals import SignalReceipt
+    from layover.model.triggers import Backfilled, Fired, Trigger, TriggerEvent, TriggerInput, TriggerOccurrences
+    from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+
+
+class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
+    """An execution to start, and what to wait for before the start is answered."""
+
+    workflow: str
+    input: object = None
+    id: str | None = None
+    idempotency_key: str | None = None
+    on_conflict: OnConflict = "reject"
+    version: int | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    correlation_id: str | None = None
+    trigger: object = None
+    delay: int | None = None  # milliseconds
+    until: Until | None = None
+    timeout: float | None = None  # seconds; past that, the execution is returned as it is
+
+
+class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which executions to list; all that is given has to hold."""
+
+    workflow: str | None = None
+    status: tuple[str, ...] = ()
+    tag: str | None = None
+    parent_id: str | None = None
+    where: tuple[str, ...] = ()
+    contains: Mapping[str, object] | None = None
+    order: Order = "created"
+
+
+class PointQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which pause points to list; `children` adds those of the executions that one waits for."""
+
+    execution_id: str | None = None
+    workflow: str | None = None
+    kind: str | None = None
+    status: tuple[str, ...] = ()
+    children: bool = False
+
+
+class AuditSearch(msgspec.Struct, frozen=True, kw_only=True):
+    """Which audit entries to list."""
+
+    user: str | None = None
+    act: str | None = None
+    target: str | None = None
+    execution_id: str | None = None
+
+
+class ResumeTime(msgspec.Struct, frozen=True, kw_only=True):
+    """When a pause ends by itself: at a moment, or at the next time of a cron line in a time zone."""
+
+    at: str | None = None
+    cron: str | None = None
+    zone: str | None = None
+
+
+class PointAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    """An answer to a pause point; `approved` decides an approval."""
+
+    data: object = None
+    approved: bool | None = None
+    comment: str = ""
+    idempotency_key: str | None = None
+
+
+class ExecutionsBackend(Protocol):
+    """Executions: starting, reading, waiting, and what operators do."""
+
+    async def start(self, request: StartRequest) -> Execution:
+        """Start an execution; return it when it is as asked for, or when the time for that is over."""
+
+    async def get(self, execution_id: str) -> Execution:
+        """Return an execution as it is."""
+
+    async def wait(self, execution_id: str, until: Until, timeout: float | None) -> Execution:  # noqa: ASYNC109 - the server or the runtime keeps to it
+        """Return an execution once it is as asked for; raise WaitTimeout when that takes too long."""
+
+    async def result(self, execution_id: str, timeout: float | None) -> Any:  # noqa: ASYNC109 - the server or the runtime keeps to it
+        """Return the output of an execution once it is there; raise what it failed with."""
+
+    async def list(self, wanted: ExecutionQuery, limit: int, cursor: str | None) -> Page[ExecutionSummary]:
+        """Return a page of executions, the newest first, or the one paused longest first."""
+
+    async def counts(self) -> dict[ExecutionStatus, int]:
+        """Return how many executions there are, by status."""
+
+    async def pause(
+        self, execution_id: str, reason: str, idempotency_key: str | None, until: ResumeTime | None = None
+    ) -> Execution:
+        """Hold an execution, perhaps until a time."""
+
+    async def schedule_resume(
+        self, execution_id: str, when: ResumeTime | None, reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Set when an execution that is held goes on by itself; None: it no longer does."""
+
+    async def resume(
+        self,
+        execution_id: str,
+        data: Mapping[str, object] | None,
+        approved: bool | None,  # noqa: FBT001 - a field of the request
+        reason: str,
+        idempotency_key: str | None,
+    ) -> Execution:
+        """Let an execution go on; `approved` decides its only open approval."""
+
+    async def cancel(self, execution_id: str, reason: str, idempotency_key: str | None) -> Execution:
+        """End an execution."""
+
+    async def retry(self, execution_id: str, reason: str, idempotency_key: str | None) -> Execution:
+        """Go on from what failed."""
+
+    async def rewind(self, execution_id: str, to: str, reason: str, idempotency_key: str | None) -> Execution:
+        """Drop the results of a node and of all that came after it, and go on from there."""
+
+    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
+        """Return a page of the log."""
+
+    def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
+        """Return events as they are written, until the execution closes."""
+
+    async def logs(self, execution_id: str, node: str | None, cursor: str | None) -> Page[LogLine]:
+        """Return a page of what nodes have logged; an empty one is behind all that there is so far."""
+
+    def watch(self, execution_id: str, since: int) -> AsyncIterator[Event | Progress | LogLine]:
+        """Return events as they are written, and progress as it is reported, until the execution closes."""
+
+    async def nodes(self, execution_id: str, limit: int, cursor: str | None) -> Page[NodeExecution]:
+        """Return a page of the nodes that were reached."""
+
+    async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
+        """Return a page of the legs."""
+
+    async def graph(self, execution_id: str) -> Graph:
+        """Return the graph that an execution runs, with the states of its nodes."""
+
+    async def why(self, execution_id: str) -> Why:
+        """Return why an execution stands still."""
+
+
+class PointsBackend(Protocol):
+    """Pause points: reading and answering."""
+
+    async def get(self, point_id: str) -> PausePoint:
+        """Return a pause point."""
+
+    async def at(self, execution_id: str, context_id: str) -> PausePoint:
+        """Return the newest pause point of an execution at a context id."""
+
+    async def list(self, wanted: PointQuery, limit: int, cursor: str | None) -> Page[PausePoint]:
+        """Return a page of pause points, the oldest first."""
+
+    async def inbox(
+        self, user: str | None, roles: Sequence[str], workflow: str | None, limit: int, cursor: str | None
+    ) -> Page[PausePoint]:
+        """Return a page of the open points that a user may answer; without one, the user of this backend."""
+
+    async def answer(self, point_id: str, answer: PointAnswer) -> PausePoint:
+        """Answer a pause point."""
+
+    async def delegate(self, point_id: str, to: str, comment: str, idempotency_key: str | None) -> PausePoint:
+        """Let another user decide at an approval."""
+
+    async def cancel(self, point_id: str, reason: str, idempotency_key: str | None) -> PausePoint:
+        """Give up waiting at a pause point; its node fails."""
+
+
+class WorkflowsBackend(Protocol):
+    """Workflows: definitions, versions, and whether they may be started."""
+
+    async def register(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> WorkflowVersion:
+        """Store a definition as the newest version of its workflow, unless it is that already."""
+
+    async def check(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> tuple[Problem, ...]:
+        """Return everything that is wrong with a definition."""
+
+    async def get(self, name: str, version: int | None) -> WorkflowVersion:
+        """Return a version of a workflow with its definition."""
+
+    async def list(self, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
+        """Return a page of workflows by name, each with its newest version."""
+
+    async def versions(self, name: str, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
+        """Return a page of the versions of a workflow, the newest first."""
+
+    async def graph(self, name: str, version: int | None) -> Graph:
+        """Return the graph of a version."""
+
+    async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
+        """Return what is different between two versions."""
+
+    async def dry_run(
+        self,
+        name: str,
+        version: int | None,
+        input: object,  # noqa: A002 - as everywhere
+        outputs: Mapping[str, object],
+        answers: Mapping[str, object],
+    ) -> DryRun:
+        """Play a workflow in which nothing is called."""
+
+    async def export(self, names: Sequence[str]) -> Bundle:
+        """Return the newest definitions of some workflows, or of all."""
+
+    async def import_(self, bundle: Bundle, *, allow_unknown: bool) -> tuple[WorkflowVersion, ...]:
+        """Store all definitions of a bundle, or none."""
+
+    async def pause(self, name: str, reason: str, *, running: bool) -> WorkflowChange:
+        """Hold what starts from now on; with `running`, what has begun, too."""
+
+    async def resume(self, name: str) -> WorkflowChange:
+        """Let a workflow go on, and what was held with it."""
+
+    async def activate(self, name: str) -> WorkflowChange:
+        """Let a workflow be started again."""
+
+    async def deactivate(self, name: str, reason: str) -> WorkflowChange:
+        """Refuse to start a workflow from now on."""
+
+    async def delete(self, name: str) -> None:
+        """Delete a workflow; its open executions go on."""
+
+
+class SignalsBackend(Protocol):
+    """What systems outside tell: signals, and replies to callback nodes by token or by point."""
+
+    async def send(self, name: str, data: object, key: str, id: str | None) -> SignalReceipt:  # noqa: A002 - as everywhere
+        """Send a signal."""
+
+    async def complete(self, token: str | None, point_id: str | None, output: object) -> None:
+        """Give the output that a callback node waits for."""
+
+    async def fail(self, token: str | None, point_id: str | None, message: str, *, retryable: bool) -> None:
+        """Say that what a callback node waits for has failed."""
+
+    async def heartbeat(self, token: str | None, point_id: str | None) -> None:
+        """Say that what a callback node waits for is still being worked at."""
+
+
+class TriggersBackend(Protocol):
+    """What starts executions by itself."""
+
+    async def list(self, workflow: str | None, limit: int, cursor: str | None) -> Page[Trigger]:
+        """Return a page of triggers by workflow and name."""
+
+    async def get(self, trigger_id: str) -> Trigger:
+        """Return a trigger."""
+
+    async def inputs(self, trigger_id: str, state: str | None, limit: int, cursor: str | None) -> Page[TriggerInput]:
+        """Return a page of the inputs of a trigger, the newest first."""
+
+    async def history(self, trigger_id: str, limit: int, cursor: str | None) -> Page[TriggerEvent]:
+        """Return a page of the log of a trigger, the oldest first."""
+
+    async def next(self, trigger_id: str, count: int) -> TriggerOccurrences:
+        """Return the next occurrences of a schedule."""
+
+    async def why(self, trigger_id: str) -> Why:
+        """Return why a trigger does not fire, or when it will."""
+
+    async def pause(self, trigger_id: str, reason: str) -> Trigger:
+        """Let a trigger start nothing."""
+
+    async def resume(self, trigger_id: str, *, catch_up: bool) -> Trigger:
+        """Let a trigger go on."""
+
+    async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
+        """Give a trigger an input by hand."""
+
+    async def backfill(self, trigger_id: str, begin: str, end: str, *, again: bool, dry_run: bool) -> Backfilled:
+        """Start the occurrences of a schedule in a range of the past."""
+
+    async def replay(self, trigger_id: str, input_id: str) -> TriggerInput:
+        """Try a rejected input once more."""
+
+    async def discard(self, trigger_id: str, input_id: str) -> TriggerInput:
+        """Have an input never start."""
+
+
+class AccessBackend(Protocol):
+    """Who acts, what was done, and API keys."""
+
+    async def me(self) -> Caller:
+        """Return the user that this backend acts as."""
+
+    async def audit(self, wanted: AuditSearch, limit: int, cursor: str | None) -> Page[AuditEntry]:
+        """Return a page of what was done, the newest first."""
+
+    async def api_keys(self, limit: int, cursor: str | None) -> Page[ApiKey]:
+        """Return a page of API keys, the oldest first."""
+
+    async def create_api_key(
+        self, name: str, user: str, roles: Sequence[str], scopes: Sequence[str] | None, expires_in: int | None
+    ) -> NewApiKey:
+        """Create an API key, which is shown this once."""
+
+    async def rotate_api_key(self, key_id: str, grace: int | None) -> NewApiKey:
+        """Create an API key in the place of another, which ends after a while."""
+
+    async def delete_api_key(self, key_id: str) -> None:
+        """End an API key at once."""
+
+    async def secrets(self, limit: int, cursor: str | None) -> Page[SecretStatus]:
+        """Return a page of the secrets that workflows declare, by name."""
+
+
+class Backend(Protocol):
+    """All families."""
+
+    @property
+    def executions(self) -> ExecutionsBackend:
+        """Executions."""
+
+    @property
+    def points(self) -> PointsBackend:
+        """Pause points."""
+
+    @property
+    def workflows(self) -> WorkflowsBackend:
+        """Workflows."""
+
+    @property
+    def signals(self) -> SignalsBackend:
+        """Signals and callbacks."""
+
+    @property
+    def triggers(self) -> TriggersBackend:
+        """Triggers."""
+
+    @property
+    def access(self) -> AccessBackend:
+        """Users, audit and API keys."""

@@ -1,0 +1,90 @@
+"""One workflow, to act on and to read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Self
+
+from layover.interface.bounds import check_act, check_number
+from layover.interface.handle import Handle
+from layover.interface.listing import Listing
+from layover.model.workflows import WorkflowVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from layover.core.moments import Moment
+    from layover.model.executions import Graph
+    from layover.model.workflows import Differences, DryRun, WorkflowChange
+
+
+class WorkflowHandle(Handle[WorkflowVersion]):
+    """A workflow at one of its versions: `info` is that version, whose fields are readable here, too."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # the fields of `info`
+        name: str
+        version: int
+        hash: str
+        state: str  # no Literal: a type checker would not believe that it changes
+        state_reason: str
+        description: str
+        tags: tuple[str, ...]
+        created_at: Moment
+        definition: dict[str, Any] | None
+
+    def __repr__(self) -> str:
+        return f"<workflow {self.info.name}, version {self.info.version}: {self.info.state}>"
+
+    async def refresh(self) -> Self:
+        """Read this version anew, with its definition."""
+        self.info = await self._backend.workflows.get(self.info.name, self.info.version)
+        return self
+
+    async def pause(self, reason: str = "", *, running: bool = False) -> WorkflowChange:
+        """Hold what starts from now on; with `running`, pause what has begun, too."""
+        check_act(reason, None)
+        return await self._backend.workflows.pause(self.info.name, reason, running=running)
+
+    async def resume(self) -> WorkflowChange:
+        """Let it go on, and what was held with it."""
+        return await self._backend.workflows.resume(self.info.name)
+
+    async def activate(self) -> WorkflowChange:
+        """Let it be started again."""
+        return await self._backend.workflows.activate(self.info.name)
+
+    async def deactivate(self, reason: str = "") -> WorkflowChange:
+        """Refuse to start it from now on; what has begun goes on."""
+        check_act(reason, None)
+        return await self._backend.workflows.deactivate(self.info.name, reason)
+
+    async def delete(self) -> None:
+        """Delete it: its name is unknown from then on, and its open executions go on."""
+        await self._backend.workflows.delete(self.info.name)
+
+    def versions(self) -> Listing[WorkflowVersion]:
+        """Return its versions, the newest first."""
+        workflows, name = self._backend.workflows, self.info.name
+        return Listing(lambda limit, cursor: workflows.versions(name, limit, cursor))
+
+    async def graph(self) -> Graph:
+        """Return the graph of this version."""
+        return await self._backend.workflows.graph(self.info.name, self.info.version)
+
+    async def diff(self, before: int | None = None, after: int | None = None) -> Differences:
+        """Return what is different between two versions: by default the newest and the one before it."""
+        check_number("before", before, 1)
+        check_number("after", after, 1)
+        return await self._backend.workflows.diff(self.info.name, before, after)
+
+    async def dry_run(
+        self,
+        input: object = None,  # noqa: A002 - as everywhere
+        *,
+        outputs: Mapping[str, object] | None = None,
+        answers: Mapping[str, object] | None = None,
+    ) -> DryRun:
+        """Play this version with given outputs and answers: nothing is called, stored or waited for."""
+        workflows, info = self._backend.workflows, self.info
+        return await workflows.dry_run(info.name, info.version, input, outputs or {}, answers or {})

@@ -1,0 +1,331 @@
+"""Executions, and what is asked about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, Literal
+
+import msgspec
+from msgspec import Meta
+
+from layover.core.engine.state import ExecutionStatus
+from layover.core.moments import Moment
+from layover.errors import Failure
+from layover.model.points import PausePoint
+from layover.model.shared import (
+    Body,
+    ContextId,
+    ExecutionId,
+    Length,
+    Reason,
+    Resource,
+    Uuid,
+    Value,
+    WorkflowName,
+)
+
+
+class WaitingOn(Resource, frozen=True, kw_only=True):
+    """Something that an execution waits for; `for` is the pause point, if it is one.
+
+    `failure` is what went wrong before: with an attempt, or after the last answer to a pause point that opened again.
+    """
+
+    context_id: str
+    kind: str
+    since: Moment | None = None
+    until: Moment | None = None
+    point: str | None = msgspec.field(name="for", default=None)
+    failure: Failure | None = None
+
+
+class Lease(Resource, frozen=True, kw_only=True):
+    """Which instance drives an execution."""
+
+    instance: str
+    epoch: int
+    expires_at: Moment | None = None
+
+
+class ExecutionSummary(Resource, frozen=True, kw_only=True):
+    """An execution in a list."""
+
+    id: ExecutionId
+    workflow: str
+    version: int | None = None
+    status: ExecutionStatus
+    outcome: str = ""
+    error: Failure | None = None
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    correlation_id: str | None = None
+    parent_id: str | None = None
+    created_at: Moment
+    paused_at: Moment | None = None
+    finished_at: Moment | None = None
+    last_seq: int
+
+
+class Execution(Resource, frozen=True, kw_only=True):
+    """One execution, as it is.
+
+    `pause_points` and `response` are there when it was just started and has come to rest: `response` is that of the
+    first open point that has one. `waiting_on` and `next_nodes` list the first 100. Variables of more than 1,000,000
+    bytes together are left out: in place of one stands `{"$omitted": bytes}`.
+    """
+
+    id: ExecutionId
+    workflow: str
+    version: int | None = None
+    status: ExecutionStatus
+    outcome: str = ""
+    outcome_reason: str = ""
+    input: Value = None
+    output: Value = None
+    error: Failure | None = None
+    variables: dict[str, Value] = {}
+    tags: tuple[str, ...] = ()
+    priority: int = 0
+    correlation_id: str | None = None
+    parent_id: str | None = None
+    trigger: Value = None
+    user: str | None = None
+    created_at: Moment
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    duration_ms: int | None = None
+    paused_at: Moment | None = None
+    paused_reason: str | None = None
+    paused_node: str | None = None
+    resume_at: Moment | None = None  # when an operator's pause ends by itself
+    next_nodes: tuple[str, ...] = ()
+    resume_count: int = 0
+    last_resumed_at: Moment | None = None
+    resume_data: Value = None
+    nodes_executed: int = 0
+    last_seq: int
+    waiting_on: tuple[WaitingOn, ...] = ()
+    lease: Lease | None = None
+    hash: str = ""
+    pause_points: tuple[PausePoint, ...] | msgspec.UnsetType = msgspec.UNSET
+    response: Value | msgspec.UnsetType = msgspec.UNSET
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has come to its end."""
+        return self.status in ("completed", "failed", "cancelled")
+
+
+class PausedExecutions(Resource, frozen=True, kw_only=True):
+    """Executions that are paused, the one paused longest first; `count` is how many there are here."""
+
+    executions: tuple[Execution, ...]
+    count: int
+    next: str | None = None
+
+
+class Event(Resource, frozen=True, kw_only=True):
+    """One entry of a log."""
+
+    seq: int
+    at: Moment
+    type: str
+    data: dict[str, Value]
+    context_id: str | None = None
+    attempt: int | None = None
+
+
+class Attempt(Resource, frozen=True, kw_only=True):
+    """One try of a call."""
+
+    attempt: int
+    cause: str
+    scheduled_at: Moment
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    error: Failure | None = None
+    retry_at: Moment | None = None
+
+
+class Progress(Resource, frozen=True, kw_only=True):
+    """How far a running call is, as its function has reported last; it is live, and in no log."""
+
+    context_id: ContextId
+    attempt: int
+    done: float
+    total: float | None = None
+    text: str = ""
+    at: Moment
+
+
+class LogLine(Resource, frozen=True, kw_only=True):
+    """A line that a node function has logged; it is kept if the setting `node_logs` is on."""
+
+    context_id: ContextId
+    attempt: int
+    at: Moment
+    level: str
+    logger: str
+    text: str
+
+
+class NodeExecution(Resource, frozen=True, kw_only=True):
+    """What became of one node in one scope."""
+
+    context_id: ContextId
+    node: str
+    type: str
+    status: str
+    attempt: int = 0
+    input: Value = None
+    output: Value = None
+    port: str = ""
+    error: Failure | None = None
+    started_at: Moment | None = None
+    finished_at: Moment | None = None
+    duration_ms: int | None = None
+    attempts: tuple[Attempt, ...] = ()
+    progress: Progress | None = None  # of a running call that reports it
+
+
+class Leg(Resource, frozen=True, kw_only=True):
+    """A stretch of work between two rests; `parent` is the leg before it, `depth` how many there are before it."""
+
+    id: str
+    parent: str | None = None
+    depth: int
+    cause: str
+    instance: str
+    from_seq: int
+    to_seq: int
+    started_at: Moment
+
+
+class Position(Resource, frozen=True, kw_only=True):
+    """Where a builder draws a node."""
+
+    x: float
+    y: float
+
+
+class GraphNode(Resource, frozen=True, kw_only=True):
+    """A node of a graph; one in a container has that as `parent`, and both in its id: `count:lines`.
+
+    Its state is that of its latest run in any scope.
+    """
+
+    id: str
+    node: str
+    type: str
+    label: str | None = None
+    parent: str | None = None
+    branch: str | None = None
+    status: str | None = None
+    runs: dict[str, int] = {}
+    position: Position | None = None
+
+
+class GraphEdge(Resource, frozen=True, kw_only=True):
+    """An edge of a graph; `taken` says how often."""
+
+    source: str
+    target: str
+    port: str
+    taken: int = 0
+
+
+class Graph(Resource, frozen=True, kw_only=True):
+    """The graph of an execution, with the states of its nodes; `runs` counts by status where a node ran in scopes."""
+
+    workflow: str
+    version: int | None = None
+    nodes: tuple[GraphNode, ...]
+    edges: tuple[GraphEdge, ...]
+
+
+class WhyReason(Resource, frozen=True, kw_only=True, omit_defaults=True):
+    """One thing that is waited for, or because of which it failed.
+
+    If that is another execution, `because` says what that one waits for. The `failure` is that of a failed attempt.
+    """
+
+    kind: str
+    text: str
+    context_id: str | None = None
+    since: Moment | None = None
+    until: Moment | None = None
+    execution: str | None = None
+    failure: Failure | None = None
+    because: tuple[WhyReason, ...] = ()
+
+
+class Why(Resource, frozen=True, kw_only=True):
+    """Why an execution stands still; of more than 100 reasons, `left_out` says how many are not listed."""
+
+    summary: str
+    reasons: tuple[WhyReason, ...] = ()
+    left_out: int = 0
+
+
+MomentText = Annotated[
+    str,
+    Meta(
+        max_length=64, description="A moment such as `2026-11-20T08:00:00Z`.", extra_json_schema={"format": "date-time"}
+    ),
+]
+CronLine = Annotated[str, Meta(max_length=200, description="Five fields, such as `0 8 * * MON`, or `@daily`.")]
+ZoneName = Annotated[str, Meta(max_length=64, description="A time zone such as `Europe/Berlin`. Default: UTC.")]
+
+
+class StartBody(Body, frozen=True, kw_only=True):
+    """An execution to start. With `wait` (at most 60s) the answer comes when it has ended, or is as `until` says."""
+
+    workflow: WorkflowName
+    version: Annotated[int, Meta(ge=1)] | None = None
+    input: Value = None
+    id: Uuid | None = None
+    on_conflict: Literal["reject", "return"] = "reject"
+    tags: Annotated[list[Annotated[str, Meta(min_length=1, max_length=255)]], Meta(max_length=50)] = []
+    priority: Annotated[int, Meta(ge=-1_000_000, le=1_000_000)] = 0
+    delay: Length | None = None
+    correlation_id: Annotated[str, Meta(max_length=255)] | None = None
+    trigger: Annotated[Value, Meta(description="What started it; expressions read it as `trigger`.")] = None
+    wait: Length | None = None
+    until: Literal["rest", "people", "end"] = "people"
+
+
+class ResumeBody(Body, frozen=True, kw_only=True):
+    """What to go on with: it becomes part of the variables.
+
+    `approved` decides the only open approval, if the caller may; it may also stand in `resume_data`. With `at`, or with
+    the next time of a `cron` line in a `zone`, it does not go on now: that is when the pause of an operator ends.
+    """
+
+    elsewhere: ClassVar[Mapping[str, str]] = {
+        "input": "Give a decision as `approved` at the top of the body, and variables in `resume_data`",
+        "data": "Give variables in `resume_data`",
+        "comment": "Give a comment as `reason`",
+    }
+
+    resume_data: dict[str, Value] | None = None
+    reason: Reason | None = None
+    approved: bool | None = None
+    at: MomentText | None = None
+    cron: CronLine | None = None
+    zone: ZoneName | None = None
+
+
+class PauseBody(Body, frozen=True, kw_only=True):
+    """Why, and when the pause ends by itself: at a moment, or at the next time of a cron line in a time zone."""
+
+    reason: Reason | None = None
+    until: MomentText | None = None
+    until_cron: CronLine | None = None
+    zone: ZoneName | None = None
+
+
+class RewindBody(Body, frozen=True, kw_only=True):
+    """The node to go back to; in a scope, its context id."""
+
+    to: Annotated[str, Meta(max_length=4096)]
+    reason: Reason | None = None

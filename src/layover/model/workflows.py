@@ -1,0 +1,134 @@
+"""Workflows: definitions, their versions, and whether they may be started."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from layover.core.engine.state import ExecutionStatus
+from layover.core.moments import Moment
+from layover.errors import Failure
+from layover.model.executions import NodeExecution, WaitingOn
+from layover.model.shared import Body, Reason, Resource, Value, WorkflowName
+
+WorkflowState = Literal["active", "inactive", "paused", "deleted"]
+
+
+class WorkflowVersion(Resource, frozen=True, kw_only=True):
+    """A version of a workflow, and whether the workflow may be started.
+
+    The definition in canonical form is there where one version is read.
+    """
+
+    name: WorkflowName
+    version: int
+    hash: str
+    state: WorkflowState
+    state_reason: str = ""
+    description: str = ""
+    tags: tuple[str, ...] = ()
+    created_at: Moment
+    definition: dict[str, Value] | None = None
+
+
+class Difference(Resource, frozen=True, kw_only=True):
+    """One difference between two versions: at `path` in the canonical form, what was there and what is."""
+
+    path: str
+    kind: Literal["added", "removed", "changed"]
+    before: Value = None
+    after: Value = None
+
+
+class Differences(Resource, frozen=True, kw_only=True):
+    """What is different between two versions of a workflow."""
+
+    name: WorkflowName
+    before: int
+    after: int
+    differences: tuple[Difference, ...]
+
+
+class DefinitionProblem(Resource, frozen=True, kw_only=True):
+    """Something that is wrong with a definition, and where."""
+
+    code: str
+    path: str
+    message: str
+    line: int | None = None
+    column: int | None = None
+    suggestion: str | None = None
+    severity: Literal["error", "warning"] = "error"
+
+
+class CheckedDefinition(Resource, frozen=True, kw_only=True):
+    """Everything that is wrong with a definition."""
+
+    problems: tuple[DefinitionProblem, ...]
+
+
+class DryRunBody(Body, frozen=True, kw_only=True):
+    """A run in which nothing is called: `outputs` are what nodes give, and `answers` what people and systems say.
+
+    Both are by context id, or by node id for all scopes. A node that has no output here gives null; where an answer
+    is missing, the run stands still.
+    """
+
+    input: Value = None
+    version: Annotated[int, Meta(ge=1)] | None = None
+    outputs: dict[str, Value] = {}
+    answers: dict[str, Value] = {}
+
+
+class DryRun(Resource, frozen=True, kw_only=True):
+    """What a run would have done; `waiting_on` is where it would stand still for want of an answer."""
+
+    status: ExecutionStatus
+    outcome: str = ""
+    output: Value = None
+    error: Failure | None = None
+    nodes: tuple[NodeExecution, ...]
+    waiting_on: tuple[WaitingOn, ...] = ()
+
+
+class PauseWorkflowBody(Body, frozen=True, kw_only=True):
+    """Hold what starts from now on; with `running`, what is under way, too."""
+
+    reason: Reason | None = None
+    running: bool = False
+
+
+class WorkflowChange(Resource, frozen=True, kw_only=True):
+    """How a workflow stands, and how many executions were paused or resumed with it.
+
+    `more` says that there are others left, because there were many: the same call again goes on with them.
+    """
+
+    name: WorkflowName
+    state: WorkflowState
+    reason: str = ""
+    executions: int = 0
+    more: bool = False
+
+
+class Bundle(Resource, frozen=True, kw_only=True):
+    """Definitions to be taken elsewhere: the newest version of each workflow, in canonical form."""
+
+    format: Literal["layover/1"] = "layover/1"
+    exported_at: Moment | None = None
+    workflows: tuple[dict[str, Value], ...]
+
+
+class BundleBody(Body, frozen=True, kw_only=True):
+    """Definitions from elsewhere; if one of them cannot be used, none is kept."""
+
+    format: Literal["layover/1"]
+    workflows: Annotated[list[dict[str, Value]], Meta(max_length=1_000)]
+    exported_at: str | None = None
+
+
+class Imported(Resource, frozen=True, kw_only=True):
+    """The versions that definitions have become."""
+
+    workflows: tuple[WorkflowVersion, ...]

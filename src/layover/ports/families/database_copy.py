@@ -1,0 +1,39 @@
+"""Copying a whole database into another one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.moving import Batch, CopiedEvent, KeptSignal, Size, StoredExecution, UsedRate
+    from layover.ports.trigger_records import InputRow
+
+
+class DatabaseCopyStore(Protocol):
+    """Reads everything from one database and writes it into another; nothing else uses either of them meanwhile."""
+
+    async def read_sizes(self, after: str, most: int) -> list[Size]:
+        """Read how large executions are, in the order of their ids, beginning after one; all come after ``""``."""
+
+    async def read_executions(self, execution_ids: Sequence[str]) -> list[StoredExecution]:
+        """Read executions with everything that belongs to them, in the order of their ids; unknown ids are ignored."""
+
+    async def read_signals(self, after: str, most: int) -> list[KeptSignal]:
+        """Read signals in the order of their ids, beginning after one."""
+
+    async def read_rates(self, after: str, most: int) -> list[UsedRate]:
+        """Read until when rates are used, in the order of their names, beginning after one."""
+
+    async def read_trigger_inputs(self, after: tuple[str, str] | None, most: int) -> list[InputRow]:
+        """Read inputs in the order of their triggers and ids, beginning after one."""
+
+    async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
+        """Read the logs of triggers in the order of their triggers and numbers, beginning after one event."""
+
+    async def write_batch(self, batch: Batch) -> None:
+        """Write a batch as it is; if a row of it exists already, nothing is written.
+
+        The versions that executions were started with have to exist, or be part of the batch.
+        """

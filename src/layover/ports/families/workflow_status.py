@@ -1,0 +1,21 @@
+"""The status of workflows, which says whether they may be started."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.access import WorkflowStatus
+    from layover.ports.records import AuditRow
+
+
+class WorkflowStatusStore(Protocol):
+    """The status of workflows; one without a row is active."""
+
+    async def set_status(self, status: WorkflowStatus, audit: AuditRow | None = None) -> None:
+        """Set the status of a workflow."""
+
+    async def list_statuses(self, workflows: Sequence[str] | None = None) -> list[WorkflowStatus]:
+        """Read the status of workflows that have a row, in the order of their names."""

@@ -1,0 +1,154 @@
+"""The records of triggers between the runtime and a store: rows, inputs, logs, and what changes them."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from layover.ports.records import AuditRow, StoreRecord
+
+TriggerState: TypeAlias = Literal["initialized", "active", "paused", "stopped", "error"]
+InputState: TypeAlias = Literal["pending", "started", "delivered", "skipped", "rejected", "discarded"]
+
+REMOVED = "removed"  # the reason of a trigger that the newest version of its workflow has no more
+
+
+class TriggerRow(StoreRecord, frozen=True, kw_only=True):
+    """A trigger. Any instance serves it when it is due; `seq` counts the events of its own log."""
+
+    id: str
+    workflow: str
+    name: str
+    type: str
+    config: bytes  # as the definition has it, in JSON
+    timing: str = ""  # what its occurrences follow from: if that changes, it counts from now
+    topic: str = ""  # the name of the signal that fires it
+    state: TriggerState = "active"
+    reason: str = ""
+    seq: int = 0
+    epoch: int = 0
+    owner: str | None = None
+    next_at: int | None = None
+    cursor: bytes = b""
+    failures: int = 0
+
+
+class InputRow(StoreRecord, frozen=True, kw_only=True):
+    """Something that starts one execution; its data are in the event `seq` of its trigger."""
+
+    trigger_id: str
+    input_id: str
+    state: InputState = "pending"
+    at: int | None = None  # the nominal instant of an occurrence
+    received_at: int
+    due_at: int | None = None  # from when on anybody may start it; None while its trigger is paused
+    forget_at: int  # until then the same id is a duplicate
+    attempts: int = 0
+    reason: str = ""
+    execution_id: str = ""
+    seq: int = 0
+
+
+class TriggerEventRow(StoreRecord, frozen=True, kw_only=True):
+    """One event of a trigger's own log; `body` is a JSON object."""
+
+    seq: int
+    at: int
+    kind: str
+    body: bytes
+
+
+class NewEvent(StoreRecord, frozen=True, kw_only=True):
+    """An event to be written; with an input, it holds the data of that."""
+
+    kind: str
+    body: bytes
+    input: InputRow | None = None
+
+
+class TriggerMove(StoreRecord, frozen=True, kw_only=True):
+    """What one transaction changes of a trigger. It passes only if `seq` is as its writer has read it.
+
+    Inputs, cursor, the next moment and events are written together or not at all. `held` inputs stay pending until
+    they are let go of; None leaves them as they are.
+    """
+
+    trigger_id: str
+    expected_seq: int
+    at: int
+    state: TriggerState
+    reason: str = ""
+    next_at: int | None = None
+    cursor: bytes = b""
+    failures: int = 0
+    events: tuple[NewEvent, ...] = ()
+    held: bool | None = None
+    audit: AuditRow | None = None
+
+
+class Reception(StoreRecord, frozen=True, kw_only=True):
+    """An input that arrives by itself: it is kept whatever else happens to its trigger meanwhile."""
+
+    input: InputRow
+    event: NewEvent
+    most_pending: int
+    audit: AuditRow | None = None
+
+
+class Received(StoreRecord, frozen=True, kw_only=True):
+    """What became of it: kept, known before, or (without an input) refused because too many are pending."""
+
+    input: InputRow | None
+    repeated: bool = False
+
+
+class InputChange(StoreRecord, frozen=True, kw_only=True):
+    """A change of an input; it passes only if the input is in one of the states `of`."""
+
+    trigger_id: str
+    input_id: str
+    of: tuple[InputState, ...]
+    state: InputState
+    due_at: int | None = None
+    attempts: int = 0
+    reason: str = ""
+    execution_id: str = ""
+    forget_at: int = 0  # at the earliest
+    audit: AuditRow | None = None
+
+
+class DueTriggers(StoreRecord, frozen=True, kw_only=True):
+    """Triggers and inputs that are due, and the moment at which the next one will be."""
+
+    triggers: tuple[TriggerRow, ...] = ()
+    inputs: tuple[InputRow, ...] = ()
+    next_due: int | None = None
+
+
+class Overlapping(StoreRecord, frozen=True, kw_only=True):
+    """What a trigger has started and is not closed, newest first, and how many of its inputs are pending."""
+
+    pending: int = 0
+    open: tuple[str, ...] = ()
+
+
+class NewTrigger(StoreRecord, frozen=True, kw_only=True):
+    """A trigger as a new version of its workflow declares it; `next_at` and `cursor` are for one that begins now."""
+
+    id: str
+    name: str
+    type: str
+    config: bytes
+    timing: str = ""
+    topic: str = ""
+    state: TriggerState = "active"
+    next_at: int | None = None
+    cursor: bytes = b""
+
+
+class InputFilter(StoreRecord, frozen=True, kw_only=True):
+    """The inputs of a trigger to list, newest first; `after` is the last one seen: its moment and id."""
+
+    trigger_id: str
+    state: str | None = None
+    after: tuple[int, str] | None = None
+    limit: int = 100

@@ -1,0 +1,116 @@
+"""The records of queries: rows of lists, filters, figures, and what is known of calls."""
+
+from __future__ import annotations
+
+from layover.core.conditions import PathCondition
+from layover.core.engine.events import PointKind
+from layover.ports.records import ClosedExecution, Entry, Head, NewExecution, StoreRecord
+
+
+class ExecutionRow(StoreRecord, frozen=True, kw_only=True):
+    """An execution in a list."""
+
+    head: Head
+    info: NewExecution
+    version: int  # the number of the version that it runs
+    finished_at: int | None = None
+    closed: ClosedExecution | None = None
+
+
+class Loaded(ExecutionRow, frozen=True, kw_only=True):
+    """An execution with the sources of its state: a snapshot and the entries after it."""
+
+    entries: tuple[Entry, ...]
+    snapshot: bytes | None = None
+
+
+class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
+    """The executions to list, newest first; `after` is the cursor of the last one seen.
+
+    `where` is a JSON object with members: the input of an execution has to contain it, and to fulfil all `conditions`,
+    which are about inputs only. An execution whose input is not indexed is found by neither.
+    """
+
+    workflow: str | None = None
+    status: tuple[str, ...] = ()
+    tag: str | None = None
+    parent_id: str | None = None
+    where: bytes | None = None
+    conditions: tuple[PathCondition, ...] = ()
+    after: tuple[int, str] | None = None
+    limit: int = 100
+
+
+class PausedFilter(StoreRecord, frozen=True, kw_only=True):
+    """The paused executions to list, longest pause first; `after` is the last one seen: its moment and id."""
+
+    workflow: str | None = None
+    after: tuple[int, str] | None = None
+    limit: int = 100
+
+
+class PointFilter(StoreRecord, frozen=True, kw_only=True):
+    """The pause points to list, oldest first; `after` is the cursor of the last one seen."""
+
+    execution_id: str | None = None
+    workflow: str | None = None
+    kind: PointKind | None = None
+    status: tuple[str, ...] = ()
+    after: tuple[int, str] | None = None
+    limit: int = 100
+
+
+class Gauges(StoreRecord, frozen=True, kw_only=True):
+    """The figures of a store: executions that have not ended, and how many wait for what. Each count has a bound."""
+
+    executions: dict[str, int]  # by status, without those that have ended
+    paused: dict[str, int] = {}  # by workflow
+    paused_long: int = 0  # since before a moment
+    oldest_paused: int | None = None  # the start of the longest pause
+    due: int = 0  # wait to be claimed by an instance
+    oldest_due: int | None = None  # when the first of them came due
+    commands: int = 0  # in the queues of those that are due
+    messages: int = 0  # in the outbox
+    oldest_message: int | None = None  # when the first of them came due
+    size: int | None = None  # of the file, in bytes
+    free: int | None = None  # on its disk, in bytes
+
+
+class Fault(StoreRecord, frozen=True, kw_only=True):
+    """A fault that only the store itself can see; without an execution it concerns the whole database."""
+
+    code: str
+    message: str
+    execution_id: str = ""
+
+
+class NodeProgress(StoreRecord, frozen=True, kw_only=True):
+    """How far a call is, as its function has reported last; `body` is JSON."""
+
+    execution_id: str
+    node: str
+    attempt: int
+    at: int
+    body: bytes
+
+
+class LogChunk(StoreRecord, frozen=True, kw_only=True):
+    """Log lines of an attempt, compressed; `dropped` is how many lines of the attempt are missing before them."""
+
+    execution_id: str
+    id: str  # a UUID that is ordered by time
+    node: str
+    attempt: int
+    at: int
+    lines: int
+    dropped: int
+    body: bytes
+
+
+class LogTrim(StoreRecord, frozen=True, kw_only=True):
+    """Chunks of an attempt that are no longer kept, and how many lines are missing before the chunk after them."""
+
+    execution_id: str
+    removed: tuple[str, ...]
+    following: str
+    dropped: int

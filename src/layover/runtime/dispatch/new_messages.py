@@ -1,0 +1,45 @@
+"""Messages that this instance has just written, for the relay to deliver at once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from layover.runtime.execution.outbox_messages import ADMIT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.ports.records import Message
+    from layover.runtime.clock import Clock
+
+
+class NewMessages:
+    """New messages in their order, and when the outbox is looked at for those that are due."""
+
+    def __init__(self) -> None:
+        self._hinted = asyncio.Event()
+        self.written: list[Message] = []
+        self.is_stopped = False
+        self.look_at = 0
+
+    def post(self, messages: Sequence[Message]) -> None:
+        """Deliver messages that were just written; those for later are found when they come due."""
+        if self.is_stopped:
+            return  # what is delivered may lead to more, without an end
+        for message in messages:
+            if message.kind == ADMIT:  # the instance that began the execution asks; this is for the case that it dies
+                self.look_at = min(self.look_at, message.due_at)
+            else:
+                self.written.append(message)
+        self._hinted.set()
+
+    def stop(self) -> None:
+        """Take no more."""
+        self.is_stopped = True
+        self._hinted.set()
+
+    async def wait(self, clock: Clock) -> None:
+        """Wait for new messages, or for those that come due."""
+        self._hinted.clear()
+        await clock.wait(self.look_at, self._hinted)

@@ -1,0 +1,47 @@
+"""What an active execution uses of the instance that drives it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Callable, Container
+
+    from layover.ports.errors import StoreError
+    from layover.ports.records import Append, Outcome, QueuedCommand
+    from layover.runtime.calls.node_runner import NodeRunner
+    from layover.runtime.clock import Clock
+    from layover.runtime.execution.held_lease import Cover
+    from layover.runtime.metrics import Metrics
+    from layover.runtime.settings import RuntimeSettings
+    from layover.tracing.tracer import Tracer
+
+
+Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
+
+
+class AppendSender(Protocol):
+    """Sends appends to the store; their outcomes are told later."""
+
+    def submit(self, append: Append, told: Told) -> None:
+        """Write an append with the next group."""
+
+    def insist(self, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append], told: Told) -> None:
+        """Write an append that was refused for commands time and again: once more, with whatever comes in meanwhile."""
+
+
+class Environment(NamedTuple):
+    """The parts of an instance that each of its executions uses."""
+
+    instance: str
+    loop: asyncio.AbstractEventLoop
+    clock: Clock
+    settings: RuntimeSettings
+    committer: AppendSender
+    node_runner: NodeRunner
+    leases: Cover
+    metrics: Metrics
+    waited_for: Container[str]  # executions that callers wait for
+    secret: Callable[[int], bytes]
+    tracer: Tracer | None = None

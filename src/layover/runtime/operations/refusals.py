@@ -1,0 +1,48 @@
+"""Why an operation cannot be applied to an execution as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from layover.core.context_ids import MalformedContextId, parse_context_id
+from layover.core.engine import commands as cmd
+from layover.core.plan import planned_at
+from layover.errors import NotFound, WrongState
+
+if TYPE_CHECKING:
+    from layover.core.engine.state import ExecutionState as State
+    from layover.model.executions import Execution
+
+
+def unless_closed(view: Execution) -> Execution:
+    """Return an execution that something was asked of, unless what was ahead of it in line led to the end."""
+    if view.closed:
+        raise WrongState(f"The execution is {view.status}.", view.status)
+    return view
+
+
+def does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | NotFound:
+    """Return why a command would change nothing."""
+    if isinstance(command, cmd.Rewind):
+        return _cannot_go_back(state, command.to)
+    undecided = any(one.kind == "approval" and one.status == "open" for one in state.points.rows.values())
+    if isinstance(command, cmd.Resume) and undecided:
+        return WrongState("It waits for a decision: approve or reject.", state.status, code="decision_required")
+    if isinstance(command, cmd.ScheduleResume):
+        return WrongState("It is not paused by an operator: there is no pause to end.", state.status)
+    what = type(command).__name__.lower()
+    return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)
+
+
+def _cannot_go_back(state: State, to: str) -> WrongState | NotFound:
+    """Return why one cannot go back to a node: there is none, it was not reached, or what it was in is done."""
+    try:
+        place = parse_context_id(to)
+    except MalformedContextId:
+        place = None
+    if place is None or place.key is not None or planned_at(state.plan, place) is None:
+        return NotFound(f"The workflow `{state.facts.workflow}` has no node `{to[:200]}`.", code="unknown_node")
+    path = to.partition(":")[2]
+    if path in state.scopes or path in state.halted:
+        return WrongState(f"`{to[:200]}` has not been reached, so there is nothing to go back to.", state.status)
+    return WrongState(f"`{to[:200]}` is in a round or branch that is done or has not begun.", state.status)

@@ -1,0 +1,44 @@
+"""Workflows as callers get them, built from rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.moments import Moment
+from layover.model.workflows import WorkflowChange, WorkflowVersion
+
+if TYPE_CHECKING:
+    from layover.ports.access import WorkflowStatus
+    from layover.ports.records import Version
+
+
+class _ForPeople(msgspec.Struct, frozen=True):
+    """What a definition says of itself for people."""
+
+    description: str = ""
+    tags: tuple[str, ...] = ()
+
+
+def version_of(version: Version, status: WorkflowStatus | None, *, with_definition: bool = False) -> WorkflowVersion:
+    """Return a version of a workflow; a workflow without a stored status is active."""
+    told = msgspec.json.decode(version.document, type=_ForPeople)
+    return WorkflowVersion(
+        name=version.workflow,
+        version=version.number,
+        hash=version.hash,
+        state=status.state if status is not None else "active",
+        state_reason=status.reason if status is not None else "",
+        description=told.description,
+        tags=told.tags,
+        created_at=Moment.of(version.created_at),
+        definition=msgspec.json.decode(version.document) if with_definition else None,
+    )
+
+
+def change_of(status: WorkflowStatus, *, executions: int = 0, more: bool = False) -> WorkflowChange:
+    """Return the status of a workflow, and how many executions were paused or resumed with it."""
+    return WorkflowChange(
+        name=status.workflow, state=status.state, reason=status.reason, executions=executions, more=more
+    )

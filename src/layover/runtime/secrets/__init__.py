@@ -1,0 +1,1 @@
+"""The secrets of an engine: which workflow may have which, their current values, and where those go."""

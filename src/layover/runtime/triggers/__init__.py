@@ -1,0 +1,1 @@
+"""Triggers: rows that any instance serves, and the inputs that become executions."""

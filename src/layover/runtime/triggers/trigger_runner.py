@@ -1,0 +1,164 @@
+"""Serves triggers: claims occurrences that are due and starts pending inputs, for as long as the instance lives.
+
+It sleeps until the next moment at which something is due, which an index tells, or until a hint names an earlier one.
+So triggers that rest cost nothing, however many there are. What other instances leave behind, because they stopped or
+died, it finds by looking once in five polls: whoever registers a trigger or keeps an input looks at it at once.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.errors import LayoverError
+from layover.ports.errors import StoreUnavailable
+from layover.ports.trigger_records import NewEvent, TriggerMove
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from layover.ports.store import Store
+    from layover.ports.trigger_records import InputRow, TriggerRow
+    from layover.runtime.clock import Clock
+    from layover.runtime.dispatch.service import Service
+    from layover.runtime.metrics import Metrics
+    from layover.runtime.settings import RuntimeSettings
+    from layover.runtime.triggers.input_starter import InputStarter
+    from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
+
+_MOST_AT_ONCE = 100
+_POLLS_AT_REST = 5  # between two looks while nothing is due, so that an idle instance hardly asks its database
+_FIRST_PAUSE, _LONGEST_PAUSE = 1_000, 300_000  # milliseconds before a trigger that failed is tried again
+_FAILURES = 10  # in a row make it an error
+
+_log = logging.getLogger("layover.triggers")
+
+
+class TriggerRunner:
+    """Serves what is due."""
+
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        settings: RuntimeSettings,
+        claimer: ScheduleClaimer,
+        starter: InputStarter,
+        metrics: Metrics,
+    ) -> None:
+        self._store = store
+        self._clock = clock
+        self._settings = settings
+        self._claimer = claimer
+        self._starter = starter
+        self._metrics = metrics
+        self._hinted = asyncio.Event()
+        self._look_at = 0
+        self._stopped = False
+        self._kept: list[tuple[TriggerRow, InputRow]] = []  # inputs that were just stored here
+
+    def stop(self) -> None:
+        """Serve no more; other instances serve the rest."""
+        self._stopped = True
+        self._hinted.set()
+
+    def hint(self, at: int = 0) -> None:
+        """Look at a moment at the latest."""
+        self._look_at = min(self._look_at, at)
+        self._hinted.set()
+
+    def post(self, row: TriggerRow, one: InputRow) -> None:
+        """Start an input that was just stored here."""
+        if not self._stopped and one.due_at is not None:
+            self._kept.append((row, one))
+            self.hint()
+
+    async def run(self, service: Service) -> None:
+        """Serve until told to stop."""
+        while not self._stopped:
+            more = await self._round()
+            service.succeeded()
+            while not (more or self._kept or self._stopped) and self._look_at > self._clock.now():
+                self._hinted.clear()
+                await self._clock.wait(self._look_at, self._hinted)
+
+    async def _round(self) -> bool:
+        """Serve what is due; return whether there may be more."""
+        kept, self._kept = self._kept, []
+        await self._start(kept)
+        now = self._clock.now()
+        self._look_at = now + _POLLS_AT_REST * self._settings.poll
+        due = await self._store.triggers.read_due(now, _MOST_AT_ONCE)
+        if kept or due.triggers or due.inputs:  # whose next moments are known once they have been served
+            self.hint(now + self._settings.poll)
+        if due.next_due is not None:
+            self.hint(due.next_due)
+        moved = False
+        for row in due.triggers:
+            moved = await self._claim(row, now) or moved
+        await self._start(await self._with_triggers(due.inputs))
+        return moved or len(due.inputs) == _MOST_AT_ONCE
+
+    async def _claim(self, row: TriggerRow, now: int) -> bool:
+        """Claim what is due of a trigger, and start it; return whether it has moved on."""
+        try:
+            claimed = await self._claimer.claim(row, now)
+        except StoreUnavailable:
+            raise
+        except Exception as error:  # noqa: BLE001 - one trigger that cannot work must not hold up the others
+            await self._failed(row, error, now)
+            return False
+        for skip in claimed.skipped:
+            self._metrics.trigger_input(row.workflow, row.name, "skipped", skip.number)
+        await self._start((row, one) for one in claimed.inputs)
+        return bool(claimed.inputs or claimed.skipped)
+
+    async def _failed(self, row: TriggerRow, error: Exception, now: int) -> None:
+        """Try a trigger again later; after ten failures in a row it is an error, and still tried."""
+        failures = row.failures + 1
+        pause = min(_FIRST_PAUSE * 2 ** min(row.failures, 20), _LONGEST_PAUSE)
+        message = error.message if isinstance(error, LayoverError) else f"{type(error).__name__}: {error}"
+        _log.warning("trigger_failed trigger=%s/%s failures=%d", row.workflow, row.name, failures, exc_info=error)
+        is_error = failures >= _FAILURES
+        body = msgspec.json.encode({"state": "error" if is_error else row.state, "reason": message[:1_000]})
+        move = TriggerMove(
+            trigger_id=row.id,
+            expected_seq=row.seq,
+            at=now,
+            state="error" if is_error else row.state,
+            reason=message[:1_000],
+            next_at=now + pause,
+            cursor=row.cursor,
+            failures=failures,
+            events=(NewEvent(kind="TriggerStateChanged", body=body),),
+        )
+        await self._store.triggers.move(move)
+
+    async def _with_triggers(self, inputs: Iterable[InputRow]) -> list[tuple[TriggerRow, InputRow]]:
+        rows: dict[str, TriggerRow | None] = {}
+        found: list[tuple[TriggerRow, InputRow]] = []
+        for one in inputs:
+            if one.trigger_id not in rows:
+                rows[one.trigger_id] = await self._store.triggers.find(one.trigger_id)
+            row = rows[one.trigger_id]
+            if row is not None:
+                found.append((row, one))
+        return found
+
+    async def _start(self, inputs: Iterable[tuple[TriggerRow, InputRow]]) -> None:
+        await asyncio.gather(*(self.start_input(row, one) for row, one in inputs))
+
+    async def start_input(self, row: TriggerRow, one: InputRow) -> str:
+        """Start an input now, and count what became of it."""
+        outcome = await self._starter.start(row, one)
+        if outcome == "later":
+            self.hint(self._clock.now() + self._settings.poll)
+        if outcome not in ("elsewhere", "later"):
+            self._metrics.trigger_input(row.workflow, row.name, outcome)
+        if outcome == "started":
+            late = self._clock.now() - (one.at if one.at is not None else one.received_at)
+            self._metrics.trigger_lateness.observe(max(late, 0) / 1000)
+        return outcome

@@ -1,0 +1,204 @@
+"""Webhooks: a delivery whose sender can prove who it is becomes an input.
+
+The order matters: nothing is stored, parsed or evaluated before the signature over the raw bytes is right. A delivery
+that comes again has the same id, and gets the same answer. Headers that hold credentials or signatures are masked
+before anything else sees them.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from urllib.parse import parse_qsl
+
+import msgspec
+
+from layover.core.calendar import zone_named
+from layover.core.definitions.instants import parse_instant
+from layover.core.definitions.trigger_types import WebhookTrigger
+from layover.core.expressions.errors import ExpressionError
+from layover.core.ids import trigger_id
+from layover.core.payloads import plain
+from layover.core.trigger_inputs import input_id, passes
+from layover.core.webhooks import Delivery, HookCheck, RefusedHook, WebhookSecret, verify
+from layover.errors import InvalidInput, LimitReached, NotAllowed, NotFound
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.trigger_records import NewEvent, Reception
+from layover.runtime.triggers.received import Payload, new_input, trigger_object
+from layover.runtime.triggers.registration import execution_id_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from layover.core.plan import PlannedTrigger
+    from layover.core.webhooks import Verified
+    from layover.ports.trigger_records import InputRow, TriggerRow
+    from layover.runtime.instance import Instance
+    from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
+
+LARGEST_BODY: Final = 1_000_000
+_MOST_HEADERS: Final = 50
+_LONGEST_HEADER: Final = 1_000
+_MOST_FIELDS: Final = 1_000
+_MOST_REFUSED: Final = 1_000  # triggers of which the last refused delivery is remembered
+_MASKED: Final = ("authorization", "cookie", "signature", "token", "secret", "api-key", "password")
+_FORM: Final = "application/x-www-form-urlencoded"
+
+
+class HookRequest(NamedTuple):
+    """One delivery, as it came: header names are lower-case."""
+
+    workflow: str
+    name: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class HookResult(NamedTuple):
+    """What became of a delivery; `respond` says what its sender waits for."""
+
+    status: Literal["started", "delivered", "pending", "filtered", "rejected", "challenge"]
+    input_id: str = ""
+    execution_id: str | None = None
+    reason: str = ""
+    respond: str = "accepted"
+    challenge: str = ""
+
+
+class RefusedDeliveryNote(NamedTuple):
+    """The last delivery to a trigger that proved nothing."""
+
+    at: int
+    reason: str
+    skew: int | None
+
+
+class Webhooks:
+    """Takes deliveries."""
+
+    def __init__(self, instance: Instance, claimer: ScheduleClaimer) -> None:
+        self._instance = instance
+        self._claimer = claimer
+        self.refused: OrderedDict[str, RefusedDeliveryNote] = OrderedDict()
+
+    async def exists(self, workflow: str, name: str) -> str:
+        """Return the id of a webhook; NotFound if there is none."""
+        return (await self._row(workflow, name)).id
+
+    async def take(self, request: HookRequest) -> HookResult:
+        """Take a delivery: verify it, then keep it, then start it."""
+        row = await self._row(request.workflow, request.name)
+        now = self._instance.clock.now()
+        planned = await self._claimer.planned(row, now)
+        if planned is None or not isinstance(planned.trigger, WebhookTrigger):
+            raise _unknown()
+        verified = await self._verified(row, planned.trigger, request, now)
+        if verified.challenge is not None:
+            return HookResult("challenge", challenge=verified.challenge)
+        payload = Payload(input_id=verified.input_id, data=_data(request), headers=_shown_headers(request.headers))
+        event = self._named(row, planned, new_input(row, payload, now=now, dedup=planned.trigger.dedup), payload, now)
+        if event is None or event.input is None:
+            self._instance.metrics.trigger_input(row.workflow, row.name, "filtered")
+            return HookResult("filtered", verified.input_id)
+        most = planned.trigger.max_pending
+        kept = await self._instance.store.triggers.receive(Reception(input=event.input, event=event, most_pending=most))
+        if kept.input is None:
+            raise LimitReached(f"The trigger has {most} pending inputs already; try later.", code="trigger_full")
+        if not kept.repeated:
+            reached(CommitPoint.INPUT_KEPT)
+            if kept.input.due_at is not None and self._instance.settings.executions > 0:
+                await self._instance.trigger_runner.start_input(row, kept.input)
+        return await self._result(row, kept.input, planned.trigger.respond)
+
+    async def _row(self, workflow: str, name: str) -> TriggerRow:
+        row = await self._instance.store.triggers.find(trigger_id(workflow, name))
+        if row is None or row.type != "webhook" or row.state == "stopped":
+            raise _unknown()
+        return row
+
+    async def _verified(self, row: TriggerRow, trigger: WebhookTrigger, request: HookRequest, now: int) -> Verified:
+        check = HookCheck(trigger.verify.scheme, trigger.verify.header)
+        secrets = await self._secrets(row.workflow, trigger)
+        verdict = verify(check, Delivery(request.headers, request.body), secrets, now)
+        if not isinstance(verdict, RefusedHook):
+            return verdict
+        self._instance.metrics.webhook_refused(verdict.reason)
+        self.refused[row.id] = RefusedDeliveryNote(now, verdict.reason, verdict.skew)
+        self.refused.move_to_end(row.id)
+        if len(self.refused) > _MOST_REFUSED:
+            self.refused.popitem(last=False)
+        raise NotAllowed("The delivery is not signed as this webhook expects.", code="bad_signature")
+
+    async def _secrets(self, workflow: str, trigger: WebhookTrigger) -> list[WebhookSecret]:
+        """Return the values of the secrets; one that is missing, or not granted to the workflow, matches nothing."""
+        found: list[WebhookSecret] = []
+        for one in trigger.verify.secret:
+            if not self._instance.secret_grants.grants(workflow, one.name):
+                continue
+            secret = (await self._instance.secrets.find(one.name)).secret
+            until = parse_instant(one.until, zone_named("UTC")) if one.until is not None else None
+            if secret is not None:
+                found.append(WebhookSecret(secret.value, until))
+        return found
+
+    def _named(
+        self, row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
+    ) -> NewEvent | None:
+        """Return the input with the id that its author gives it; None if the filter does not let it pass."""
+        if event.input is None:
+            return None
+        try:
+            trigger = trigger_object(row, event.input, payload)
+            if not passes(planned, trigger, now):
+                return None
+            own = input_id(planned, trigger, now)
+        except ExpressionError:
+            return event  # it is rejected when it starts, and the sender need not send it again
+        if own is None:
+            return event
+        body = msgspec.json.encode(msgspec.structs.replace(payload, input_id=own))
+        return NewEvent(kind=event.kind, body=body, input=msgspec.structs.replace(event.input, input_id=own))
+
+    async def _result(self, row: TriggerRow, one: InputRow, respond: str) -> HookResult:
+        known = await self._instance.store.triggers.find_input(row.id, one.input_id) or one
+        id_ = execution_id_of(row.id, one.input_id)
+        match known.state:
+            case "started":
+                return HookResult("started", one.input_id, known.execution_id or id_, respond=respond)
+            case "delivered":
+                return HookResult("delivered", one.input_id)
+            case "skipped":
+                return HookResult("filtered", one.input_id)
+            case "rejected" | "discarded":
+                return HookResult("rejected", one.input_id, reason=known.reason)
+            case _:
+                return HookResult("pending", one.input_id, id_)
+
+
+def _unknown() -> NotFound:
+    return NotFound("There is no such webhook.", code="unknown_trigger")
+
+
+def _data(request: HookRequest) -> object:
+    """Return what a body says: JSON, or a form as a mapping."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() == _FORM:
+        try:
+            text = request.body.decode()
+            return plain(dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS)))
+        except ValueError as error:
+            raise InvalidInput("The body is not a valid form.", code="malformed") from error
+    if not request.body:
+        return None
+    try:
+        return plain(msgspec.json.decode(request.body))
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise InvalidInput("The body is not valid JSON.", code="malformed") from error
+
+
+def _shown_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    """Return the headers that expressions see: those with credentials or signatures are masked."""
+    shown: dict[str, str] = {}
+    for name, value in list(headers.items())[:_MOST_HEADERS]:
+        is_secret = any(word in name for word in _MASKED)
+        shown[name[:_LONGEST_HEADER]] = "***" if is_secret else value[:_LONGEST_HEADER]
+    return shown

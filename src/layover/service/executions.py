@@ -1,0 +1,342 @@
+"""Executions as one user starts, reads and waits for them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import UNSET
+
+from layover.core.payloads import plain
+from layover.errors import AlreadyExists, ExecutionFailed, InvalidInput, MissingFunctions, WaitTimeout
+from layover.interface.door import result_of
+from layover.interface.open_points import with_open_points
+from layover.interface.reached import is_reached
+from layover.model.executions import Event, Execution, ExecutionSummary, Leg, LogLine, NodeExecution, Progress
+from layover.model.shared import Page
+from layover.ports.records import CLOSED
+from layover.runtime.ids import checked_id, id_from_key, is_point_id
+from layover.runtime.operations.executions import check_same_input
+from layover.runtime.operations.start_options import Options
+from layover.runtime.operations.timeouts import WaitLimit
+from layover.runtime.queries.changes import LineWatch, next_change
+from layover.runtime.results.executions import event_of, summary_of
+from layover.runtime.results.log_lines import lines_of
+from layover.runtime.results.points import point_of
+from layover.runtime.results.progress import progress_of
+from layover.service.actor import DEBUG, READ
+from layover.service.control import ControlService
+from layover.service.cursors import cursor_of, malformed_cursor, parsed
+from layover.service.pages import MOST, fitting
+from layover.service.visible import without_data
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from layover.core.engine.state import ExecutionStatus
+    from layover.interface.arguments import Until
+    from layover.interface.backend import ExecutionQuery, StartRequest
+    from layover.model.executions import Graph, Why
+    from layover.ports.records import Head
+
+_START: Final = "execution.start"
+_AT_REST: Final = frozenset({"waiting", "paused"})
+_AHEAD: Final = 100  # events that are read at once
+_CHUNKS: Final = 4  # of log lines, each of up to some hundred
+
+
+class ExecutionService(ControlService):
+    """Executions: starting, reading, waiting; what operators do is in `Control`."""
+
+    __slots__ = ()
+
+    async def start(self, request: StartRequest) -> Execution:
+        """Start an execution; return it when it is as asked for, or when the time for that is over."""
+        actor = self._actor
+        actor.require("execution:start")
+        bounded = request.timeout is not None or actor.stopping is not None
+        found = await self._started(request, until=None if bounded else request.until)
+        if request.until is not None and bounded:
+            found = await self._waited(found.id, request.until, request.timeout)
+        elif found.version is None:
+            found = await actor.runtime.queries.get(found.id)  # which of the versions it has is only known to the store
+        if found.status not in _AT_REST and found.error is None and found.user == actor.by:
+            return found
+        return await self.describe_start(found)
+
+    async def describe_start(self, found: Execution) -> Execution:
+        """Return an execution as a start answers it: with its open points, if it is at rest."""
+        if found.user != self._actor.by:  # the key is another user's: what they sent and got is not told
+            return without_data(found)
+        return await self._explained(await self._with_points(found))
+
+    async def get(self, execution_id: str) -> Execution:
+        """Return an execution as it is."""
+        self._actor.require(*READ)
+        found = await self._actor.runtime.queries.get(execution_id)
+        return found if found.error is None else await self._explained(found)
+
+    async def wait(self, execution_id: str, until: Until, timeout: float | None) -> Execution:  # noqa: ASYNC109 - as the interface
+        """Return an execution once it is as asked for; raise WaitTimeout when that takes too long."""
+        self._actor.require(*READ)
+        runtime = self._actor.runtime
+        if timeout is None and self._actor.stopping is None:
+            return await self._explained(await runtime.executions.wait(execution_id, until))
+        found = await self._limit(timeout).wait_for(runtime.executions.wait(execution_id, until))
+        if found is not None:
+            return await self._explained(found)
+        found = await runtime.queries.get(execution_id)
+        if not is_reached(found, until):
+            raise WaitTimeout(f"The execution {execution_id} is not as it was waited for: it is {found.status}.")
+        return await self._explained(found)
+
+    async def result(self, execution_id: str, timeout: float | None) -> Any:  # noqa: ASYNC109 - as the interface
+        """Return the output of an execution once it is there; raise what it failed with."""
+        self._actor.require(*READ)
+        runtime = self._actor.runtime
+        try:
+            if timeout is None:
+                return await runtime.executions.result(execution_id)
+            ended = await self._limit(timeout).wait_for(_one(runtime.executions.result(execution_id)))
+        except ExecutionFailed as error:
+            if not self._actor.may_debug:
+                raise
+            failure = await runtime.queries.with_traceback(execution_id, error.error)
+            raise ExecutionFailed(error.execution_id, failure) from None
+        return ended[0] if ended is not None else result_of(await self.get(execution_id))
+
+    async def list(self, wanted: ExecutionQuery, limit: int, cursor: str | None) -> Page[ExecutionSummary]:
+        """Return a page of executions, the newest first, or the one paused longest first."""
+        self._actor.require(*READ)
+        if wanted.order == "paused":
+            return await self._paused(wanted, limit, cursor)
+        found = await self._actor.runtime.lists.find(
+            workflow=wanted.workflow,
+            status=wanted.status,
+            tag=wanted.tag,
+            parent_id=wanted.parent_id,
+            where=wanted.contains,
+            conditions=wanted.where,
+            after=_after(cursor),
+            limit=min(limit, MOST),
+        )
+        following = cursor_of(*found.after) if found.after is not None else None
+        return Page(items=tuple(summary_of(row) for row in found.rows), next=following)
+
+    async def paused(self, workflow: str | None, limit: int, cursor: str | None) -> Page[Execution]:
+        """Return a page of paused executions, the one paused longest first."""
+        self._actor.require(*READ)
+        most = min(limit, MOST)
+        found = await self._actor.runtime.lists.paused(workflow, _after(cursor), most + 1)
+        items = fitting(found[:most], self._actor.page_bytes)
+        last = items[-1] if len(items) < len(found) else None
+        at = last.paused_at.milliseconds if last is not None and last.paused_at is not None else 0
+        return Page(items=items, next=cursor_of(at, last.id) if last is not None else None)
+
+    async def counts(self) -> dict[ExecutionStatus, int]:
+        """Return how many executions there are, by status."""
+        self._actor.require(*READ)
+        return await self._actor.runtime.lists.counts()
+
+    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
+        """Return a page of the log."""
+        self._actor.require(*READ)
+        runtime = self._actor.runtime
+        head = (await runtime.queries.row(execution_id)).head
+        since = _position(cursor, head.execution_id, since)
+        found = await runtime.queries.history(head.execution_id, min(since, head.last_seq + 1), min(limit, MOST))
+        items = fitting([event_of(one) for one in found], self._actor.page_bytes)
+        last = items[-1].seq if items else head.last_seq
+        return Page(items=items, next=cursor_of(last + 1, head.execution_id) if last < head.last_seq else None)
+
+    async def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
+        """Return events as they are written, until the execution closes."""
+        self._actor.require(*READ)
+        runtime, id_ = self._actor.runtime, checked_id(execution_id)
+        await runtime.queries.row(id_)
+
+        def has_more(head: Head) -> bool:
+            return head.last_seq >= since or head.status in CLOSED
+
+        while True:
+            entries = await runtime.queries.history(id_, since, _AHEAD)
+            for entry in entries:
+                yield event_of(entry)
+            since += len(entries)
+            if len(entries) == _AHEAD:
+                continue
+            head = await runtime.instance.listeners.until(id_, has_more)
+            if head is None or (head.status in CLOSED and head.last_seq < since):
+                return
+
+    async def watch(self, execution_id: str, since: int) -> AsyncIterator[Event | Progress | LogLine]:
+        """Return events as they are written, progress as it is reported, lines as they are kept, until it closes."""
+        self._actor.require(*READ)
+        runtime, id_ = self._actor.runtime, checked_id(execution_id)
+        await runtime.queries.row(id_)
+        lines = LineWatch(runtime.instance, id_, may_read=self._actor.may_debug)
+        with runtime.instance.progress.watch(id_) as progress:
+            while True:
+                entries = await runtime.queries.history(id_, since, _AHEAD)
+                for entry in entries:
+                    yield event_of(entry)
+                since += len(entries)
+                if len(entries) == _AHEAD:
+                    continue
+                change = await next_change(runtime.instance, id_, since, progress, timeout=lines.between)
+                for row in progress.take():
+                    yield progress_of(row)
+                for line in await lines.take():
+                    yield line
+                if change.is_over(since):
+                    return
+
+    async def logs(self, execution_id: str, node: str | None, cursor: str | None) -> Page[LogLine]:
+        """Return a page of what nodes have logged; `next` is where to go on, also for lines that are yet to come."""
+        self._actor.require(*DEBUG)
+        runtime, id_ = self._actor.runtime, checked_id(execution_id)
+        await runtime.queries.row(id_)
+        after = _chunk(cursor, id_)
+        chunks = await runtime.instance.store.node_reports.read_logs(id_, after, node, _CHUNKS)
+        lines = tuple(line for chunk in chunks for line in lines_of(chunk))
+        return Page(items=lines, next=f"{id_}.{chunks[-1].id}" if chunks else None)
+
+    async def nodes(self, execution_id: str, limit: int, cursor: str | None) -> Page[NodeExecution]:
+        """Return a page of the nodes that were reached."""
+        self._actor.require(*READ)
+        id_, most = checked_id(execution_id), min(limit, MOST)
+        since = _position(cursor, id_)
+        found = await self._actor.runtime.queries.nodes(id_, since, most + 1, tracebacks=self._actor.may_debug)
+        items = fitting(found[:most], self._actor.page_bytes)
+        return Page(items=items, next=_behind(items, since, len(found), id_))
+
+    async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
+        """Return a page of the legs."""
+        self._actor.require(*READ)
+        id_, most = checked_id(execution_id), min(limit, MOST)
+        since = _position(cursor, id_)
+        found = await self._actor.runtime.queries.legs(id_, since, most + 1)
+        items = tuple(found[:most])
+        return Page(items=items, next=_behind(items, since, len(found), id_))
+
+    async def graph(self, execution_id: str) -> Graph:
+        """Return the graph that an execution runs, with the states of its nodes."""
+        self._actor.require(*READ)
+        return await self._actor.runtime.queries.graph(execution_id)
+
+    async def why(self, execution_id: str) -> Why:
+        """Return why an execution stands still, or why it failed."""
+        self._actor.require(*READ)
+        return await self._actor.runtime.queries.why(execution_id, tracebacks=self._actor.may_debug)
+
+    # How it is started
+
+    async def _started(self, request: StartRequest, until: Until | None) -> Execution:
+        """Start it under its own id, or under one that belongs to the idempotency key, or under any."""
+        actor, key, workflow = self._actor, request.idempotency_key, request.workflow
+        own_id = request.id is not None
+        if request.id is not None:
+            id_ = checked_id(request.id)
+        elif key is not None:
+            id_ = id_from_key(workflow, key)
+        else:
+            instance = actor.runtime.instance
+            id_ = instance.machine.ids.new(instance.clock.now())
+        act_key = actor.key(_START, "", key) if key is not None else None
+        try:
+            found = await actor.runtime.executions.start(
+                workflow,
+                request.input,
+                id=id_,
+                version=request.version,
+                on_conflict=request.on_conflict if own_id else "return",
+                wait=until,
+                points=True,
+                options=Options(
+                    user=actor.by,
+                    tags=request.tags,
+                    priority=request.priority,
+                    correlation_id=request.correlation_id,
+                    delay=request.delay,
+                    trigger=request.trigger,
+                ),
+                audit=actor.entry(_START, execution_id=id_, key=act_key, workflow=workflow),
+            )
+        except AlreadyExists:
+            if key is None or not await actor.has_done(_START, id_, act_key):
+                raise
+            found = await actor.runtime.queries.get(id_)
+        if key is not None:
+            check_same_input(found, plain(request.input))
+        return found
+
+    async def _waited(self, execution_id: str, until: Until, timeout: float | None) -> Execution:  # noqa: ASYNC109 - as the interface
+        """Return an execution when nothing more is to be waited for, or when the time is over."""
+        runtime = self._actor.runtime
+        try:
+            found = await self._limit(timeout).wait_for(runtime.executions.wait(execution_id, until))
+        except MissingFunctions:
+            found = None
+        return found or await runtime.queries.get(execution_id)
+
+    def _limit(self, timeout: float | None) -> WaitLimit:
+        return WaitLimit(timeout, self._actor.stopping)
+
+    async def _with_points(self, found: Execution) -> Execution:
+        """Add the open points to an execution at rest, and the first response that one of them has for the caller."""
+        if found.status not in _AT_REST or found.pause_points is not UNSET:
+            return found
+        rows = await self._actor.runtime.points.list(found.id)
+        return with_open_points(found, map(point_of, rows))
+
+    async def _paused(self, wanted: ExecutionQuery, limit: int, cursor: str | None) -> Page[ExecutionSummary]:
+        others = (wanted.status, wanted.tag, wanted.parent_id, wanted.where, wanted.contains)
+        if any(others):
+            raise InvalidInput("`order`: paused executions can only be chosen by workflow.", code="invalid_parameter")
+        page = await self.paused(wanted.workflow, limit, cursor)
+        return Page(items=tuple(_summary(one) for one in page.items), next=page.next)
+
+
+async def _one(result: Any) -> tuple[Any]:
+    """Return a result that may be None as something that is not."""
+    return (await result,)
+
+
+def _summary(found: Execution) -> ExecutionSummary:
+    return ExecutionSummary(
+        **{name: getattr(found, name) for name in ExecutionSummary.__struct_fields__}  # it has all of them
+    )
+
+
+def _after(cursor: str | None) -> tuple[int, str] | None:
+    if cursor is None:
+        return None
+    at, id_ = parsed(cursor)
+    try:
+        return at, checked_id(id_)
+    except InvalidInput as error:
+        raise malformed_cursor() from error
+
+
+def _position(cursor: str | None, execution_id: str, since: int = 0) -> int:
+    """Return where a page of an execution begins: behind a cursor of that list, or at `since`."""
+    if cursor is None:
+        return since
+    position, of = parsed(cursor)
+    if of != execution_id:
+        raise malformed_cursor()
+    return position
+
+
+def _chunk(cursor: str | None, execution_id: str) -> str:
+    """Return the id of the chunk behind which a page of log lines begins."""
+    if cursor is None:
+        return ""
+    of, _, after = cursor.partition(".")
+    if of != execution_id or not is_point_id(after):
+        raise malformed_cursor()
+    return after
+
+
+def _behind(items: Sequence[object], since: int, found: int, execution_id: str) -> str | None:
+    """Return the cursor behind a page, unless nothing was found that is not on it."""
+    return cursor_of(since + len(items), execution_id) if found > len(items) else None

@@ -1,0 +1,248 @@
+"""Pause points as one user reads and answers them, and the inbox of a user."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias, cast
+
+from msgspec.structs import replace
+
+from layover.core.approval_rules import ApprovalRules, Person, may_decide
+from layover.core.suggest import did_you_mean
+from layover.errors import NotFound
+from layover.model.shared import Page
+from layover.ports.view_records import PointFilter as StoredFilter
+from layover.runtime.ids import checked_id
+from layover.runtime.queries.views import context_of
+from layover.runtime.results.points import point_of
+from layover.service import answers
+from layover.service.actor import READ
+from layover.service.answers import needs_of, point_row
+from layover.service.cursors import cursor_of, parsed
+from layover.service.pages import MOST, fitting
+from layover.service.permissions import PROGRAM, caller_of
+from layover.service.unreached_points import not_there
+from layover.service.visible import point_without_data
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from layover.core.engine.events import PointKind
+    from layover.interface.backend import PointAnswer, PointQuery
+    from layover.model.access import Caller
+    from layover.model.points import PausePoint
+    from layover.ports.records import PointRow
+    from layover.service.actor import Actor
+
+    Rows: TypeAlias = list[PointRow]
+
+FOR_PEOPLE: Final[tuple[PointKind, ...]] = ("approval", "form")
+_PAGE: Final = 100
+_MOST_PAGES: Final = 10
+_MOST_NAMED: Final = 10
+_PAST: Final = frozenset({"completed", "failed", "skipped", "stopped"})
+
+
+class PointService:
+    """Pause points: reading and answering."""
+
+    __slots__ = ("_actor",)
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+
+    async def get(self, point_id: str, kind: PointKind | None = None) -> PausePoint:
+        """Return a pause point."""
+        self._actor.require(*READ)
+        return await self.describe(await point_row(self._actor, point_id, kind))
+
+    async def at(self, execution_id: str, context_id: str) -> PausePoint:
+        """Return the newest pause point of an execution at a context id."""
+        self._actor.require(*READ)
+        try:
+            row = await self.row_at(execution_id, context_id)
+        except NotFound as error:
+            if error.code != "unknown_point":
+                raise
+            where = [context_of(one.point) for one in await self._actor.runtime.points.list(execution_id)]
+            listed = ", ".join(f"`{one}`" for one in where[:_MOST_NAMED]) or "none"
+            hint = did_you_mean(context_id, where)
+            raise NotFound(f"{error.message} Open ones: {listed}.{hint}", code=error.code) from error
+        return await self.describe(row)
+
+    async def list(self, wanted: PointQuery, limit: int, cursor: str | None) -> Page[PausePoint]:
+        """Return a page of pause points, the oldest first."""
+        self._actor.require(*READ)
+        if wanted.children and wanted.execution_id is not None:
+            return await self._of_family(wanted, limit, cursor)
+        most = min(limit, MOST)
+        stored = _stored(wanted, cursor, most)
+        if ("completed" in wanted.status) != ("expired" in wanted.status):
+            # A store does not tell a completed timer from an expired one.
+            rows, following = await _sifted(self._read, stored, most, lambda row: row.shown_status in wanted.status)
+        else:
+            rows = await self._read(stored)
+            following = _behind(rows[most - 1]) if len(rows) > most else None
+            rows = rows[:most]
+        return await self._page(rows, following)
+
+    async def inbox(
+        self,
+        user: str | None,
+        roles: Sequence[str],
+        workflow: str | None,
+        limit: int,
+        cursor: str | None,
+        wanted: StoredFilter | None = None,
+    ) -> Page[PausePoint]:
+        """Return a page of the open points that a user may answer; without one, the user who acts."""
+        self._actor.require(*READ)
+        caller = self._actor.caller
+        if user is not None and (user, sorted(roles)) != (caller.user, sorted(caller.roles)):
+            self._actor.require("admin")
+            caller = caller_of(user, tuple(roles), "")
+        after = parsed(cursor) if cursor is not None else None
+        stored = wanted or StoredFilter(workflow=workflow)
+        stored = replace(stored, status=("open",), after=after)
+        rows, following = await _sifted(self.of_people, stored, min(limit, MOST), partial(_waits_for, caller))
+        return await self._page(rows, following)
+
+    async def answer(self, point_id: str, answer: PointAnswer) -> PausePoint:
+        """Answer a pause point."""
+        actor = self._actor
+        if actor.caller is PROGRAM and answer.idempotency_key is None:  # it may answer all: the store alone judges
+            taken = await answers.take(actor, point_id, answer)
+        else:
+            taken = await answers.answer(actor, await point_row(actor, point_id), answer)
+        if taken.reserved is None or taken.is_repeated or taken.row.status != "answered":
+            return await self.describe(taken.row)
+        return point_of(taken.row, await actor.runtime.points.position_of(taken.reserved))
+
+    async def delegate(self, point_id: str, to: str, comment: str, idempotency_key: str | None) -> PausePoint:
+        """Let another user decide at an approval."""
+        row = await point_row(self._actor, point_id)
+        return await self.describe(await answers.delegate(self._actor, row, to, comment, idempotency_key))
+
+    async def cancel(self, point_id: str, reason: str, idempotency_key: str | None) -> PausePoint:
+        """Give up waiting at a pause point; its node fails."""
+        row = await point_row(self._actor, point_id)
+        return await self.shown_to_caller(await answers.cancel(self._actor, row, reason, idempotency_key))
+
+    # What routes of HTTP need besides
+
+    async def row_at(self, execution_id: str, context_id: str) -> PointRow:
+        """Return the newest point at a context id of an execution, or raise why there is none."""
+        runtime = self._actor.runtime
+        execution = await runtime.queries.row(execution_id)
+        row = await runtime.points.find(execution.head.execution_id, context_id)
+        if row is not None:
+            return row
+        plan = await runtime.instance.plans.of(execution.info.hash)
+        error = not_there(plan, context_id, execution.head.status)
+        if error.code == "snapshot_pending" and await self._is_past(execution.head.execution_id, context_id):
+            message = f"The execution went on without a pause point at {context_id[:200]}."
+            raise NotFound(message, code="unknown_point")
+        raise error
+
+    async def describe(self, row: PointRow) -> PausePoint:
+        """Return a pause point, with its place in the queue if its answer is not applied yet."""
+        position = None
+        if row.status == "answered":
+            position = (await self._actor.runtime.points.queue(row.execution_id)).get(row.point.id)
+        return point_of(row, position)
+
+    async def shown_to_caller(self, row: PointRow) -> PausePoint:
+        """Return a pause point to a user who was not asked: what is said there only if they may read executions."""
+        point = await self.describe(row)
+        return point if self._actor.caller.may(READ) else point_without_data(point)
+
+    async def of_people(self, wanted: StoredFilter) -> Rows:
+        """Return points at which people are awaited, the oldest first, however many others there are beside them."""
+        kinds = FOR_PEOPLE if wanted.kind is None else (wanted.kind,)
+        pages = [await self._read(replace(wanted, kind=kind)) for kind in kinds]
+        return sorted((row for page in pages for row in page), key=age)[: wanted.limit]
+
+    async def _read(self, wanted: StoredFilter) -> Rows:
+        return [*await self._actor.runtime.instance.store.queries.list_points(wanted)]
+
+    async def _of_family(self, wanted: PointQuery, limit: int, cursor: str | None) -> Page[PausePoint]:
+        """Return a page of the points of an execution and of those that it waits for."""
+        rows = await self._actor.runtime.points.list(
+            checked_id(wanted.execution_id), status=_stored_status(wanted.status), children=True
+        )
+        after = parsed(cursor) if cursor is not None else None
+        fits = [row for row in rows if after is None or age(row) > after]
+        most = min(limit, MOST)
+        return await self._page(fits[:most], _behind(fits[most - 1]) if len(fits) > most else None)
+
+    async def _page(self, rows: Rows, following: str | None) -> Page[PausePoint]:
+        """Return points as a page; those that are answered and not applied yet have a place in the queue."""
+        places: dict[str, int] = {}
+        for execution_id in {row.execution_id: None for row in rows if row.status == "answered"}:
+            places |= await self._actor.runtime.points.queue(execution_id)
+        told = [point_of(row, places.get(row.point.id)) for row in rows]
+        items = fitting(told, self._actor.page_bytes)
+        return Page(items=items, next=_behind(rows[len(items) - 1]) if len(items) < len(rows) else following)
+
+    async def _is_past(self, execution_id: str, context_id: str) -> bool:
+        """Return whether an execution has left a node behind; of one in rounds there may always be another."""
+        nodes = (await self._actor.runtime.queries.graph(execution_id)).nodes
+        return any(node.id == context_id and node.status in _PAST for node in nodes)
+
+
+def age(row: PointRow) -> tuple[int, str]:
+    """Return what points are ordered by."""
+    return row.point.opened_at, row.point.id
+
+
+def _stored(wanted: PointQuery, cursor: str | None, most: int) -> StoredFilter:
+    """Return how a store finds what is asked for."""
+    return StoredFilter(
+        execution_id=checked_id(wanted.execution_id) if wanted.execution_id is not None else None,
+        workflow=wanted.workflow,
+        kind="timer" if wanted.kind is None and wanted.status == ("completed",) else _kind(wanted.kind),
+        status=_stored_status(wanted.status),
+        after=parsed(cursor) if cursor is not None else None,
+        limit=most + 1,
+    )
+
+
+def _kind(kind: str | None) -> PointKind | None:
+    return cast("PointKind | None", kind)  # the interface lets no other pass
+
+
+def _stored_status(status: Sequence[str]) -> tuple[str, ...]:
+    """Return the statuses under which a store finds points: a completed timer is stored as expired."""
+    if "completed" not in status:
+        return tuple(status)
+    return tuple(dict.fromkeys("expired" if one == "completed" else one for one in status))
+
+
+async def _sifted(
+    read: Callable[[StoredFilter], Awaitable[list[PointRow]]],
+    wanted: StoredFilter,
+    most: int,
+    fits: Callable[[PointRow], bool],
+) -> tuple[list[PointRow], str | None]:
+    """Return those of a list that fit, and where to go on looking: only so many pages of it are read at once."""
+    wanted = replace(wanted, limit=_PAGE)
+    found: list[PointRow] = []
+    for _ in range(_MOST_PAGES):
+        rows = await read(wanted)
+        found += filter(fits, rows)
+        if len(found) > most:
+            return found[:most], _behind(found[most - 1])
+        if len(rows) < _PAGE:
+            return found, None
+        wanted = replace(wanted, after=age(rows[-1]))
+    return found, cursor_of(*wanted.after) if wanted.after is not None else None
+
+
+def _waits_for(caller: Caller, row: PointRow) -> bool:
+    point, person = row.point, Person(caller.user, tuple(caller.roles))
+    may = may_decide(point.rules or ApprovalRules(), person, point.decisions)
+    return caller.may(needs_of(point)) and may is None
+
+
+def _behind(row: PointRow) -> str:
+    return cursor_of(*age(row))

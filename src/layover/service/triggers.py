@@ -1,0 +1,169 @@
+"""Triggers as one user reads and operates them."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from layover.core.calendar import zone_named
+from layover.core.definitions.instants import parse_instant
+from layover.errors import InvalidInput
+from layover.model.shared import Page
+from layover.model.triggers import TriggerOccurrences
+from layover.ports.trigger_records import InputFilter
+from layover.runtime.ids import checked_id
+from layover.runtime.operations.triggers import Backfill, Fire
+from layover.runtime.queries.trigger_why import why_trigger
+from layover.runtime.results.triggers import event_of, input_of, trigger_of
+from layover.service.cursors import malformed_cursor
+from layover.service.pages import MOST
+
+if TYPE_CHECKING:
+    from layover.model.executions import Why
+    from layover.model.triggers import Backfilled, Fired, Trigger, TriggerEvent, TriggerInput
+    from layover.ports.trigger_records import TriggerRow
+    from layover.service.actor import Actor
+
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}/[A-Za-z][A-Za-z0-9_-]{0,254}")
+_NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")
+
+
+class TriggerService:
+    """What starts executions by itself."""
+
+    __slots__ = ("_actor",)
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+
+    # Reading
+
+    async def list(self, workflow: str | None, limit: int, cursor: str | None) -> Page[Trigger]:
+        """Return a page of triggers by workflow and name."""
+        self._actor.require("workflow:read")
+        if cursor and not _NAME.fullmatch(cursor):
+            raise malformed_cursor()
+        most, store = min(limit, MOST), self._actor.runtime.instance.store
+        of_workflow, _, name = (cursor or "").partition("/")
+        rows = await store.triggers.list_triggers(workflow, (of_workflow, name), most + 1)
+        listed = [await self._shown(row) for row in rows[:most]]
+        following = f"{listed[-1].workflow}/{listed[-1].name}" if len(rows) > most else None
+        return Page(items=tuple(listed), next=following)
+
+    async def get(self, trigger_id: str) -> Trigger:
+        """Return a trigger."""
+        self._actor.require("workflow:read")
+        return await self._shown(await self._find(trigger_id))
+
+    async def inputs(self, trigger_id: str, state: str | None, limit: int, cursor: str | None) -> Page[TriggerInput]:
+        """Return a page of the inputs of a trigger, the newest first."""
+        self._actor.require("workflow:read")
+        after = _parsed(cursor) if cursor else None
+        row, most = await self._find(trigger_id), min(limit, MOST)
+        wanted = InputFilter(trigger_id=row.id, state=state, after=after, limit=most + 1)
+        found = await self._actor.runtime.instance.store.triggers.list_inputs(wanted)
+        last = found[most - 1] if len(found) > most else None
+        following = _cursor(last.received_at, last.input_id) if last is not None else None
+        return Page(items=tuple(input_of(one) for one in found[:most]), next=following)
+
+    async def history(self, trigger_id: str, limit: int, cursor: str | None) -> Page[TriggerEvent]:
+        """Return a page of the log of a trigger, the oldest first."""
+        self._actor.require("workflow:read")
+        if cursor and not _NUMBER.fullmatch(cursor):
+            raise malformed_cursor()
+        row, most = await self._find(trigger_id), min(limit, MOST)
+        store = self._actor.runtime.instance.store
+        found = await store.triggers.list_events(row.id, int(cursor or 0), most + 1)
+        following = str(found[most - 1].seq) if len(found) > most else None
+        return Page(items=tuple(event_of(one) for one in found[:most]), next=following)
+
+    async def next(self, trigger_id: str, count: int) -> TriggerOccurrences:
+        """Return the next occurrences of a schedule."""
+        self._actor.require("workflow:read")
+        found = await self._actor.runtime.triggers.next_occurrences(checked_id(trigger_id), count)
+        return TriggerOccurrences(items=found)
+
+    async def why(self, trigger_id: str) -> Why:
+        """Return why a trigger does not fire, or when it will."""
+        self._actor.require("workflow:read")
+        row = await self._find(trigger_id)
+        runtime = self._actor.runtime
+        return await why_trigger(runtime.instance, runtime.queries, row, await self._shown(row))
+
+    # Acts
+
+    async def pause(self, trigger_id: str, reason: str) -> Trigger:
+        """Let a trigger start nothing."""
+        self._actor.require("workflow:write")
+        id_ = checked_id(trigger_id)
+        entry = self._actor.entry("trigger.pause", id_, reason=reason or None)
+        return await self._shown(await self._actor.runtime.triggers.pause(id_, reason, entry))
+
+    async def resume(self, trigger_id: str, *, catch_up: bool) -> Trigger:
+        """Let a trigger go on."""
+        self._actor.require("workflow:write")
+        id_ = checked_id(trigger_id)
+        entry = self._actor.entry("trigger.resume", id_, catch_up=catch_up or None)
+        return await self._shown(await self._actor.runtime.triggers.resume(id_, entry, catch_up=catch_up))
+
+    async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
+        """Give a trigger an input by hand."""
+        self._actor.require("execution:start")
+        id_ = checked_id(trigger_id)
+        entry = None if dry_run else self._actor.entry("trigger.fire", id_, input=input_id)
+        return await self._actor.runtime.triggers.fire(id_, Fire(data, input_id, dry_run), entry)
+
+    async def backfill(self, trigger_id: str, begin: str, end: str, *, again: bool, dry_run: bool) -> Backfilled:
+        """Start the occurrences of a schedule in a range of the past."""
+        self._actor.require("workflow:write")
+        id_ = checked_id(trigger_id)
+        row = await self._actor.runtime.triggers.find(id_)
+        zone = str(msgspec.json.decode(row.config).get("zone", "UTC"))
+        wanted = Backfill(_instant("from", begin, zone), _instant("to", end, zone), again, dry_run)
+        entry = None if dry_run else self._actor.entry("trigger.backfill", id_, begin=begin, end=end)
+        return await self._actor.runtime.triggers.backfill(id_, wanted, entry)
+
+    async def replay(self, trigger_id: str, input_id: str) -> TriggerInput:
+        """Try a rejected input once more."""
+        self._actor.require("workflow:write")
+        id_ = checked_id(trigger_id)
+        entry = self._actor.entry("trigger.replay", id_, input=input_id)
+        return input_of(await self._actor.runtime.triggers.replay(id_, input_id, entry))
+
+    async def discard(self, trigger_id: str, input_id: str) -> TriggerInput:
+        """Have an input never start."""
+        self._actor.require("workflow:write")
+        id_ = checked_id(trigger_id)
+        entry = self._actor.entry("trigger.discard", id_, input=input_id)
+        return input_of(await self._actor.runtime.triggers.discard(id_, input_id, entry))
+
+    async def _find(self, trigger_id: str) -> TriggerRow:
+        return await self._actor.runtime.triggers.find(checked_id(trigger_id))
+
+    async def _shown(self, row: TriggerRow) -> Trigger:
+        instance = self._actor.runtime.instance
+        return trigger_of(row, await instance.plans.status(row.workflow, instance.clock.now()))
+
+
+def _instant(name: str, text: str, zone: str) -> int:
+    try:
+        return parse_instant(text, zone_named(zone))
+    except ValueError as error:
+        message = "it is a date or a time such as `2027-01-31T08:00`"
+        raise InvalidInput(f"`{name}`: {message}.", ((name, message),)) from error
+
+
+def _cursor(at: int, id_: str) -> str:
+    return base64.urlsafe_b64encode(msgspec.json.encode([at, id_])).decode().rstrip("=")
+
+
+def _parsed(cursor: str) -> tuple[int, str]:
+    try:
+        written = base64.b64decode(f"{cursor}{'=' * (-len(cursor) % 4)}", altchars=b"-_", validate=True)
+        return msgspec.json.decode(written, type=tuple[int, str])
+    except (binascii.Error, ValueError, msgspec.MsgspecError) as error:
+        raise malformed_cursor() from error

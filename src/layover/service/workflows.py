@@ -1,0 +1,296 @@
+"""Workflows as one user registers, reads and changes them."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from layover.core.definitions.check import check
+from layover.core.definitions.problems import InvalidDefinition, Problem
+from layover.core.engine.state import ExecutionState as State
+from layover.core.moments import Moment
+from layover.core.plan import compile_plan, load
+from layover.errors import NotFound
+from layover.model.executions import WaitingOn
+from layover.model.shared import Page
+from layover.model.workflows import Bundle, Differences, DryRun
+from layover.runtime.operations import dry_run as dry_runs
+from layover.runtime.queries.graphs import graph
+from layover.runtime.queries.node_executions import node_executions
+from layover.runtime.results.executions import node_of
+from layover.runtime.results.failures import failure_of
+from layover.runtime.results.workflows import change_of, version_of
+from layover.service.cursors import malformed_cursor
+from layover.service.differences import differences
+from layover.service.pages import MOST
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+
+    from layover.core.definitions.check import Checked
+    from layover.core.definitions.read_text import Syntax
+    from layover.core.plan import Plan
+    from layover.model.executions import Graph
+    from layover.model.workflows import WorkflowChange, WorkflowVersion
+    from layover.ports.access import WorkflowStatus
+    from layover.ports.records import Version
+    from layover.service.actor import Actor
+
+_NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
+_NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
+_MOST_PROBLEMS: Final = 200
+
+
+class WorkflowService:
+    """Workflows: definitions, versions, and whether they may be started."""
+
+    __slots__ = ("_actor",)
+
+    def __init__(self, actor: Actor) -> None:
+        self._actor = actor
+
+    async def register(
+        self, definition: str | bytes | Mapping[str, object], *, allow_unknown: bool, syntax: Syntax = "yaml"
+    ) -> WorkflowVersion:
+        """Store a definition as the newest version of its workflow, unless it is that already."""
+        self._actor.require("workflow:write")
+        found = await self.checked(definition, allow_unknown=allow_unknown, syntax=syntax)
+        version, _ = await self.save(await asyncio.to_thread(compile_plan, found))
+        return version
+
+    async def check(
+        self, definition: str | bytes | Mapping[str, object], *, allow_unknown: bool, syntax: Syntax = "yaml"
+    ) -> tuple[Problem, ...]:
+        """Return everything that is wrong with a definition."""
+        self._actor.require("workflow:read")
+        return tuple((await self.checked(definition, allow_unknown=allow_unknown, syntax=syntax)).problems)
+
+    async def get(self, name: str, version: int | None) -> WorkflowVersion:
+        """Return a version of a workflow with its definition."""
+        self._actor.require("workflow:read")
+        status = await self._actor.runtime.workflow_status.get(name)
+        return version_of(await self._version(name, version), status, with_definition=True)
+
+    async def list(self, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
+        """Return a page of workflows by name, each with its newest version; deleted ones are left out."""
+        self._actor.require("workflow:read")
+        if cursor and not _NAME.fullmatch(cursor):
+            raise malformed_cursor()
+        most = min(limit, MOST)
+        listed: list[WorkflowVersion] = []
+        async for version, status in self._all(cursor or "", most + 1):
+            listed.append(version_of(version, status))
+            if len(listed) > most:
+                break
+        items = tuple(listed[:most])
+        return Page(items=items, next=items[-1].name if len(listed) > most else None)
+
+    async def versions(self, name: str, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
+        """Return a page of the versions of a workflow, the newest first."""
+        self._actor.require("workflow:read")
+        if cursor and not _NUMBER.fullmatch(cursor):
+            raise malformed_cursor()
+        most = min(limit, MOST)
+        status = await self._actor.runtime.workflow_status.get(name)
+        stored = await self._actor.runtime.instance.store.definitions.list_versions(name)
+        found = [one for one in reversed(stored) if not cursor or one.number < int(cursor)]
+        items = tuple(version_of(one, status) for one in found[:most])
+        return Page(items=items, next=str(items[-1].version) if len(found) > most else None)
+
+    async def graph(self, name: str, version: int | None) -> Graph:
+        """Return the graph of a version: its nodes with those inside of containers, and its edges."""
+        self._actor.require("workflow:read")
+        found = await self._version(name, version)
+        plan = await asyncio.to_thread(load, msgspec.json.decode(found.document))
+        return graph(plan, State(plan), (), found.number)
+
+    async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
+        """Return what is different between two versions: by default the newest and the one before it."""
+        self._actor.require("workflow:read")
+        later = await self._version(name, after)
+        earlier = await self._version(name, before if before is not None else max(later.number - 1, 1))
+        found = differences(msgspec.json.decode(earlier.document), msgspec.json.decode(later.document))
+        return Differences(name=later.workflow, before=earlier.number, after=later.number, differences=tuple(found))
+
+    async def dry_run(
+        self,
+        name: str,
+        version: int | None,
+        input: object,  # noqa: A002 - as the interface
+        outputs: Mapping[str, object],
+        answers: Mapping[str, object],
+    ) -> DryRun:
+        """Play a workflow with given outputs and answers: nothing is called, stored or waited for."""
+        self._actor.require("workflow:read")
+        instance = self._actor.runtime.instance
+        plan = await instance.plans.of((await self._version(name, version)).hash)
+        run = dry_runs.DryRunner(plan, outputs=outputs, answers=answers, now=instance.clock.now())
+        await asyncio.to_thread(run.run, input)
+        return _dry_run_of(plan, run)
+
+    async def export(self, names: Sequence[str]) -> Bundle:
+        """Return the newest definitions of some workflows, or of all."""
+        self._actor.require("workflow:read")
+        runtime = self._actor.runtime
+        for name in names:
+            await runtime.workflow_status.get(name)
+        newest = (
+            [await runtime.instance.store.definitions.find_latest(name) for name in sorted(set(names))]
+            if names
+            else [version async for version, _ in self._all("", MOST)]
+        )
+        return Bundle(
+            exported_at=Moment.of(runtime.instance.clock.now()),
+            workflows=tuple(msgspec.json.decode(one.document) for one in newest if one is not None),
+        )
+
+    async def import_(self, bundle: Bundle, *, allow_unknown: bool) -> tuple[WorkflowVersion, ...]:
+        """Store all definitions of a bundle, each as the newest version of its workflow, or none."""
+        self._actor.require("workflow:write")
+        plans = await self._plans(bundle, self._known_types(allow_unknown=allow_unknown))
+        for plan in plans:
+            self._actor.runtime.workflows.check_secrets(plan)
+        return tuple([(await self.save(plan))[0] for plan in plans])
+
+    async def pause(self, name: str, reason: str, *, running: bool) -> WorkflowChange:
+        """Hold what starts from now on; with `running`, what has begun, too.
+
+        `more` in the result says that there were many: the same call again goes on with the others.
+        """
+        actor = self._actor
+        actor.require("workflow:write")
+        entry = actor.entry("workflow.pause", name, reason=reason or None, running=running)
+        moved = await actor.runtime.workflow_status.pause(name, reason, running=running, by=actor.by, audit=entry)
+        return change_of(moved.status, executions=moved.executions, more=moved.more)
+
+    async def resume(self, name: str) -> WorkflowChange:
+        """Let a workflow go on: new starts, those that were held, and those that were paused with it."""
+        actor = self._actor
+        actor.require("workflow:write")
+        moved = await actor.runtime.workflow_status.resume(
+            name, by=actor.by, audit=actor.entry("workflow.resume", name)
+        )
+        return change_of(moved.status, executions=moved.executions, more=moved.more)
+
+    async def activate(self, name: str) -> WorkflowChange:
+        """Let a workflow be started again."""
+        actor = self._actor
+        actor.require("workflow:write")
+        entry = actor.entry("workflow.activate", name)
+        return change_of(await actor.runtime.workflow_status.set(name, "active", by=actor.by, audit=entry))
+
+    async def deactivate(self, name: str, reason: str) -> WorkflowChange:
+        """Refuse to start a workflow from now on; what has begun goes on."""
+        actor = self._actor
+        actor.require("workflow:write")
+        entry = actor.entry("workflow.deactivate", name, reason=reason or None)
+        return change_of(await actor.runtime.workflow_status.set(name, "inactive", reason, by=actor.by, audit=entry))
+
+    async def delete(self, name: str) -> None:
+        """Delete a workflow: its name is unknown from then on, and its open executions go on."""
+        actor = self._actor
+        actor.require("workflow:write")
+        await actor.runtime.workflow_status.set(
+            name, "deleted", by=actor.by, audit=actor.entry("workflow.delete", name)
+        )
+
+    # What routes of HTTP need besides
+
+    async def checked(
+        self, definition: str | bytes | Mapping[str, object], *, allow_unknown: bool, syntax: Syntax = "yaml"
+    ) -> Checked:
+        """Return what is found in a definition, checked beside the event loop."""
+        functions = self._known_types(allow_unknown=allow_unknown)
+        return await asyncio.to_thread(check, definition, syntax=syntax, functions=functions)
+
+    async def save(self, plan: Plan) -> tuple[WorkflowVersion, bool]:
+        """Store a plan; return its version, and whether that was the newest already."""
+        actor = self._actor
+        plan = await actor.runtime.workflows.accepted(plan)
+        name, store = plan.definition.name, actor.runtime.instance.store
+        newest = await store.definitions.find_latest(name)
+        before = await store.workflow_status.list_statuses([name])
+        entry = actor.entry("workflow.save", name, hash=plan.hash)
+        version = await actor.runtime.workflows.register(plan, audit=entry)
+        was_deleted = any(one.state == "deleted" for one in before)
+        is_known = newest is not None and newest.number == version.number and not was_deleted
+        return version_of(version, before[0] if before and not was_deleted else None), is_known
+
+    async def _version(self, name: str, number: int | None) -> Version:
+        """Return a version of a workflow, the newest if no number is given; a deleted one has none."""
+        store = self._actor.runtime.instance.store
+        await self._actor.runtime.workflow_status.get(name)
+        if number is None:
+            newest = await store.definitions.find_latest(name)
+            if newest is None:
+                raise NotFound(f"There is no workflow `{name}`.", code="unknown_workflow")
+            return newest
+        for one in await store.definitions.list_versions(name):
+            if one.number == number:
+                return one
+        raise NotFound(f"The workflow `{name}` has no version {number}.", code="unknown_version")
+
+    async def _all(self, after: str, at_once: int) -> AsyncIterator[tuple[Version, WorkflowStatus | None]]:
+        """Return workflows by name, each with its newest version and its status; deleted ones are left out."""
+        store = self._actor.runtime.instance.store
+        while page := await store.definitions.list_workflows(after, at_once):
+            workflow_statuses = {
+                one.workflow: one for one in await store.workflow_status.list_statuses([one.workflow for one in page])
+            }
+            for version in page:
+                status = workflow_statuses.get(version.workflow)
+                if status is None or status.state != "deleted":
+                    yield version, status
+            after = page[-1].workflow
+
+    def _known_types(self, *, allow_unknown: bool) -> Collection[str] | None:
+        """Return the node types that a definition may have, or None if it may have any."""
+        return None if allow_unknown else self._actor.runtime.workflows.known_types()
+
+    async def _plans(self, bundle: Bundle, functions: Collection[str] | None) -> Sequence[Plan]:
+        """Return the plans of all definitions, or refuse them all for what is wrong with any of them."""
+        plans: dict[str, Plan] = {}
+        problems: list[Problem] = []
+        for index, definition in enumerate(bundle.workflows):
+            within = f"$.workflows[{index}]"
+            try:
+                plan = await asyncio.to_thread(lambda one: compile_plan(check(one, functions=functions)), definition)
+            except InvalidDefinition as error:
+                problems += [_moved(one, within) for one in error.problems if one.severity == "error"]
+                continue
+            name = plan.definition.name
+            if name in plans:
+                message = f"`{name}` is there twice."
+                problems.append(Problem(code="duplicate_name", path=f"{within}.name", message=message))
+            plans[name] = plan
+        if problems:
+            raise InvalidDefinition(problems[:_MOST_PROBLEMS])
+        return list(plans.values())
+
+
+def _moved(problem: Problem, within: str) -> Problem:
+    return msgspec.structs.replace(problem, path=f"{within}{problem.path.removeprefix('$')}")
+
+
+def _dry_run_of(plan: Plan, run: dry_runs.DryRunner) -> DryRun:
+    state, facts = run.state, run.state.facts
+    points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.node))
+    return DryRun(
+        status=state.status,
+        outcome=facts.outcome,
+        output=facts.output,
+        error=failure_of(facts.error),
+        nodes=tuple(node_of(one) for one in node_executions(plan, run.log)),
+        waiting_on=tuple(
+            WaitingOn(
+                context_id=point.node,
+                kind=point.kind,
+                since=Moment.of(point.opened_at),
+                until=Moment.maybe(point.deadline),
+            )
+            for point in points
+        ),
+    )

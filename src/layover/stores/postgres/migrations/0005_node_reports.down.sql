@@ -1,0 +1,2 @@
+DROP TABLE layover.node_logs;
+DROP TABLE layover.progress;

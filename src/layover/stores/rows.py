@@ -1,0 +1,89 @@
+"""Rows to records, where every database has the columns alike."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.ports.access import IdempotentReply, Key, WorkflowStatus
+from layover.ports.records import AuditRow, Entry, QueuedCommand, Signal, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
+
+    Columns: TypeAlias = Iterable[Any]  # no casts, which would be calls: a list has thousands of fields
+
+
+def command_of(row: Columns) -> QueuedCommand:
+    """Return a command."""
+    n, at, kind, body, source, source_n = row
+    return QueuedCommand(n=n, at=at, kind=kind, body=body, source=source, source_n=source_n)
+
+
+def entry_of(row: Columns) -> Entry:
+    """Return an entry of a log."""
+    seq, at, count, body = row
+    return Entry(seq=seq, at=at, count=count, events=body)
+
+
+def signal_of(row: Columns) -> Signal:
+    """Return a signal."""
+    id_, name, key, at, data = row
+    return Signal(id=id_, name=name, key=key, at=at, data=data)
+
+
+def version_of(row: Columns) -> Version:
+    """Return a version of a workflow."""
+    workflow, number, hash_, document, created_at = row
+    return Version(workflow=workflow, number=number, hash=hash_, document=document, created_at=created_at)
+
+
+def audit_of(row: Columns) -> AuditRow:
+    """Return an audit entry."""
+    id_, at, user, act, target, execution_id, credential, request_id, details = row
+    return AuditRow(
+        id=id_,
+        at=at,
+        user=user,
+        act=act,
+        target=target,
+        execution_id=execution_id or "",
+        credential=credential,
+        request_id=request_id,
+        details=details,
+    )
+
+
+def key_of(row: Columns) -> Key:
+    """Return an API key."""
+    id_, prefix, hash_, name, user, roles, created_at, scopes, created_by, expires_at, ended_at = row
+    return Key(
+        id=id_,
+        prefix=prefix,
+        hash=hash_,
+        name=name,
+        user=user,
+        roles=_TEXTS.decode(roles),
+        created_at=created_at,
+        scopes=_TEXTS.decode(scopes) if scopes is not None else None,
+        created_by=created_by,
+        expires_at=expires_at,
+        ended_at=ended_at,
+    )
+
+
+def reply_of(row: Columns) -> IdempotentReply:
+    """Return a reply."""
+    scope, key, fingerprint, until, status, body = row
+    return IdempotentReply(scope=scope, key=key, fingerprint=fingerprint, until=until, status=status, body=body)
+
+
+def workflow_status_of(row: Columns) -> WorkflowStatus:
+    """Return the status of a workflow."""
+    workflow, state, changed_at, reason, by = row
+    return WorkflowStatus(workflow=workflow, state=state, changed_at=changed_at, reason=reason, by=by)
+
+
+_TEXTS = msgspec.json.Decoder(tuple[str, ...])

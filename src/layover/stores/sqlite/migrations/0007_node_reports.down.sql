@@ -1,0 +1,2 @@
+DROP TABLE node_logs;
+DROP TABLE progress;

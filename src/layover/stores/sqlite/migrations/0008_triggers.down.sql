@@ -1,0 +1,3 @@
+DROP TABLE trigger_events;
+DROP TABLE trigger_inputs;
+DROP TABLE triggers;

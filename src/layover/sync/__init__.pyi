@@ -1,0 +1,346 @@
+# Written by tools/sync_stub.py from the signatures of the async classes: change those.
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import date, datetime
+from ssl import SSLContext
+from types import TracebackType
+from typing import Any, Generic, Self, TypeVar
+
+from layover.client.request_policy import RequestPolicy
+from layover.core.definitions.problems import Problem
+from layover.core.engine.events import PointKind
+from layover.core.engine.state import ExecutionStatus
+from layover.core.moments import Moment
+from layover.errors import Failure
+from layover.interface.arguments import OnConflict, Order, Until
+from layover.interface.durations import Duration
+from layover.interface.sources import Definition
+from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+from layover.model.executions import (
+    Event,
+    Execution,
+    ExecutionSummary,
+    Graph,
+    Lease,
+    Leg,
+    LogLine,
+    NodeExecution,
+    Progress,
+    WaitingOn,
+    Why,
+)
+from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
+from layover.model.shared import Page
+from layover.model.signals import SignalReceipt
+from layover.model.triggers import Backfilled, Fired, TriggerEvent, TriggerInput, TriggerOccurrence
+from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+from layover.nodes.registry import AnyFunction
+from layover.ports.secrets import Secrets
+from layover.settings import Settings
+
+__all__ = [
+    "SyncCallbackHandle",
+    "SyncClient",
+    "SyncDoor",
+    "SyncEngine",
+    "SyncExecutionHandle",
+    "SyncListing",
+    "SyncPausePointHandle",
+    "SyncTriggerHandle",
+    "SyncWorkflowHandle",
+]
+
+_T = TypeVar("_T")
+
+class SyncListing(Generic[_T]):
+    def page(self, limit: int = 50, cursor: str | None = None) -> Page[_T]: ...
+    def __iter__(self) -> Iterator[_T]: ...
+    def all(self) -> list[_T]: ...
+
+class SyncExecutionHandle:
+    id: str
+    workflow: str
+    version: int | None
+    status: str
+    outcome: str
+    outcome_reason: str
+    input: Any
+    output: Any
+    error: Failure | None
+    variables: dict[str, Any]
+    tags: tuple[str, ...]
+    priority: int
+    correlation_id: str | None
+    parent_id: str | None
+    trigger: Any
+    user: str | None
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    duration_ms: int | None
+    paused_at: Moment | None
+    paused_reason: str | None
+    paused_node: str | None
+    resume_at: Moment | None
+    next_nodes: tuple[str, ...]
+    resume_count: int
+    last_resumed_at: Moment | None
+    resume_data: Any
+    nodes_executed: int
+    last_seq: int
+    waiting_on: tuple[WaitingOn, ...]
+    lease: Lease | None
+    hash: str
+    response: Any
+    closed: bool
+    info: Execution
+    def refresh(self) -> Self: ...
+    def result(self, *, timeout: Duration | None = None) -> Any: ...
+    def wait(self, until: Until = "end", *, timeout: Duration | None = None) -> Self: ...
+    def pause(
+        self,
+        reason: str = "",
+        *,
+        until: datetime | None = None,
+        until_cron: str | None = None,
+        zone: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Self: ...
+    def resume(
+        self,
+        data: Mapping[str, object] | None = None,
+        *,
+        approved: bool | None = None,
+        reason: str = "",
+        at: datetime | None = None,
+        cron: str | None = None,
+        zone: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> Self: ...
+    def clear_resume(self) -> Self: ...
+    def cancel(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
+    def retry(self, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
+    def rewind(self, to: str, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
+    def point(self, context_id: str) -> SyncPausePointHandle: ...
+    def points(
+        self, *, status: str | Sequence[str] = ("open",), children: bool = False
+    ) -> SyncListing[SyncPausePointHandle]: ...
+    def answer(self, context_id: str, data: object = None, *, comment: str = "") -> SyncPausePointHandle: ...
+    def history(self, *, since: int = 0) -> SyncListing[Event]: ...
+    def events(self, *, since: int = 0) -> Iterator[Event]: ...
+    def watch(self, *, since: int = 0) -> Iterator[Event | Progress | LogLine]: ...
+    def logs(self, *, node: str | None = None, follow: bool = False) -> Iterator[LogLine]: ...
+    def nodes(self) -> SyncListing[NodeExecution]: ...
+    def legs(self) -> SyncListing[Leg]: ...
+    def graph(self) -> Graph: ...
+    def why(self) -> Why: ...
+
+class SyncPausePointHandle:
+    id: str
+    execution_id: str
+    workflow: str
+    context_id: str
+    node: str
+    kind: PointKind
+    status: str
+    title: str
+    schema: Any
+    shown: Any
+    response: Any
+    failure: Failure | None
+    opened_at: Moment
+    deadline: Moment | None
+    on_deadline: str | None
+    approvers: Approvers | None
+    need: int | None
+    decisions: tuple[Decision, ...]
+    answered_by: str | None
+    answered_at: Moment | None
+    applied_at: Moment | None
+    queue_position: int | None
+    snapshot_ready: bool
+    parallel_scope: ParallelScope | None
+    loop_scope: LoopScope | None
+    info: PausePoint
+    def refresh(self) -> Self: ...
+    def answer(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
+    def approve(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
+    def reject(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
+    def delegate(self, to: str, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
+    def cancel(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
+
+class SyncWorkflowHandle:
+    name: str
+    version: int
+    hash: str
+    state: str
+    state_reason: str
+    description: str
+    tags: tuple[str, ...]
+    created_at: Moment
+    definition: dict[str, Any] | None
+    info: WorkflowVersion
+    def refresh(self) -> Self: ...
+    def pause(self, reason: str = "", *, running: bool = False) -> WorkflowChange: ...
+    def resume(self) -> WorkflowChange: ...
+    def activate(self) -> WorkflowChange: ...
+    def deactivate(self, reason: str = "") -> WorkflowChange: ...
+    def delete(self) -> None: ...
+    def versions(self) -> SyncListing[WorkflowVersion]: ...
+    def graph(self) -> Graph: ...
+    def diff(self, before: int | None = None, after: int | None = None) -> Differences: ...
+    def dry_run(
+        self,
+        input: object = None,
+        *,
+        outputs: Mapping[str, object] | None = None,
+        answers: Mapping[str, object] | None = None,
+    ) -> DryRun: ...
+
+class SyncTriggerHandle:
+    id: str
+    workflow: str
+    name: str
+    type: str
+    state: str
+    reason: str
+    next_at: Moment | None
+    failures: int
+    definition: dict[str, Any]
+    def refresh(self) -> Self: ...
+    def pause(self, reason: str = "") -> Self: ...
+    def resume(self, *, catch_up: bool = False) -> Self: ...
+    def fire(self, data: object = None, *, id: str | None = None, dry_run: bool = False) -> Fired: ...
+    def backfill(
+        self, begin: str | date, end: str | date, *, again: bool = False, dry_run: bool = False
+    ) -> Backfilled: ...
+    def next(self, count: int = 5) -> tuple[TriggerOccurrence, ...]: ...
+    def why(self) -> Why: ...
+    def inputs(self, *, state: str | None = None) -> SyncListing[TriggerInput]: ...
+    def history(self) -> SyncListing[TriggerEvent]: ...
+    def replay(self, input_id: str) -> TriggerInput: ...
+    def discard(self, input_id: str) -> TriggerInput: ...
+
+class SyncCallbackHandle:
+    def complete(self, output: object = None) -> None: ...
+    def fail(self, message: str = "", *, retryable: bool = True) -> None: ...
+    def heartbeat(self) -> None: ...
+
+class SyncDoor:
+    def register(self, workflow: Definition, *, allow_unknown: bool = False) -> SyncWorkflowHandle: ...
+    def check(self, workflow: Definition, *, allow_unknown: bool = False) -> tuple[Problem, ...]: ...
+    def workflow(self, name: str, *, version: int | None = None) -> SyncWorkflowHandle: ...
+    def workflows(self) -> SyncListing[WorkflowVersion]: ...
+    def export_workflows(self, *names: str) -> Bundle: ...
+    def import_workflows(self, bundle: Bundle, *, allow_unknown: bool = False) -> tuple[WorkflowVersion, ...]: ...
+    def start(
+        self,
+        workflow: str | SyncWorkflowHandle,
+        input: object = None,
+        *,
+        id: str | None = None,
+        idempotency_key: str | None = None,
+        on_conflict: OnConflict = "reject",
+        version: int | None = None,
+        tags: Sequence[str] = (),
+        priority: int = 0,
+        correlation_id: str | None = None,
+        trigger: object = None,
+        delay: Duration | None = None,
+        until: Until | None = None,
+        timeout: Duration | None = None,
+    ) -> SyncExecutionHandle: ...
+    def run(
+        self,
+        workflow: str | SyncWorkflowHandle,
+        input: object = None,
+        *,
+        timeout: Duration | None = None,
+        **start_options: Any,
+    ) -> Any: ...
+    def execution(self, id: str) -> SyncExecutionHandle: ...
+    def executions(
+        self,
+        *,
+        workflow: str | None = None,
+        status: str | Sequence[str] = (),
+        tag: str | None = None,
+        parent_id: str | None = None,
+        where: Sequence[str] = (),
+        contains: Mapping[str, object] | None = None,
+        order: Order = "created",
+    ) -> SyncListing[ExecutionSummary]: ...
+    def counts(self) -> dict[ExecutionStatus, int]: ...
+    def point(self, id: str) -> SyncPausePointHandle: ...
+    def points(
+        self,
+        *,
+        execution_id: str | None = None,
+        workflow: str | None = None,
+        kind: str | None = None,
+        status: str | Sequence[str] = ("open",),
+    ) -> SyncListing[SyncPausePointHandle]: ...
+    def inbox(
+        self, *, user: str | None = None, roles: Sequence[str] = (), workflow: str | None = None
+    ) -> SyncListing[SyncPausePointHandle]: ...
+    def signal(self, name: str, data: object = None, *, key: str = "", id: str | None = None) -> SignalReceipt: ...
+    def callback(self, token: str | None = None, *, point_id: str | None = None) -> SyncCallbackHandle: ...
+    def trigger(self, name: str) -> SyncTriggerHandle: ...
+    def triggers(self, *, workflow: str | None = None) -> SyncListing[SyncTriggerHandle]: ...
+    def me(self) -> Caller: ...
+    def audit(
+        self,
+        *,
+        user: str | None = None,
+        act: str | None = None,
+        target: str | None = None,
+        execution_id: str | None = None,
+    ) -> SyncListing[AuditEntry]: ...
+    def api_keys(self) -> SyncListing[ApiKey]: ...
+    def create_api_key(
+        self,
+        name: str,
+        *,
+        user: str,
+        roles: Sequence[str],
+        scopes: Sequence[str] | None = None,
+        expires_in: Duration | None = None,
+    ) -> NewApiKey: ...
+    def rotate_api_key(self, id: str, *, grace: Duration | None = None) -> NewApiKey: ...
+    def delete_api_key(self, id: str) -> None: ...
+    def secrets(self) -> SyncListing[SecretStatus]: ...
+    def close(self, grace: Duration | None = None) -> None: ...
+    def open(self) -> Self: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+class SyncEngine(SyncDoor):
+    def __init__(
+        self,
+        db: str = ...,
+        *,
+        nodes: Iterable[AnyFunction] = (),
+        workflows: Iterable[Definition] = (),
+        probes: Mapping[str, AnyFunction] | None = None,
+        secrets: Iterable[Secrets] = (),
+        settings: Settings | None = None,
+        user: str | None = None,
+        roles: Sequence[str] = (),
+        drive: bool = True,
+    ) -> None: ...
+    def as_user(self, user: str, roles: Sequence[str] = ()) -> Self: ...
+    def close(self, grace: Duration | None = None) -> None: ...
+    def serve(self) -> None: ...
+
+class SyncClient(SyncDoor):
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        policy: RequestPolicy | None = None,
+        ssl: SSLContext | None = None,
+    ) -> None: ...
+    def close(self, grace: Duration | None = None) -> None: ...
+    def callback(self, token: str | None = None, *, point_id: str | None = None) -> SyncCallbackHandle: ...

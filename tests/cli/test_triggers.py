@@ -1,0 +1,71 @@
+"""`layover triggers`: the same on a database and on a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+TICK = """
+name: tick
+triggers:
+  - {name: often, type: schedule, every: 1h, data: {x: 1}}
+  - {name: sent, type: signal, signal: never.sent, input: "${trigger.data.nothing}"}
+nodes: [{id: a, type: end, output: "${input}"}]
+"""
+
+
+@pytest.fixture
+def registered(cli: Run) -> None:
+    Path("tick.yaml").write_text(TICK)
+    assert cli("run", "tick.yaml").code == 0
+
+
+@pytest.mark.usefixtures("registered")
+def test_triggers_are_listed_shown_and_explained(cli: Run) -> None:
+    listed = cli("triggers", "ls", "--workflow", "tick", "--json").json["items"]
+    assert [(one["name"], one["type"], one["state"]) for one in listed] == [
+        ("often", "schedule", "active"),
+        ("sent", "signal", "active"),
+    ]
+    assert "tick/often" in cli("triggers", "ls").out
+    assert "every: 1h" in cli("triggers", "show", "tick/often").out
+    assert len(cli("triggers", "next", "tick/often", "--count", "3").out.splitlines()) == 3
+    assert "It is due at" in cli("triggers", "why", "tick/often").out
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_trigger_is_paused_and_resumed(cli: Run) -> None:
+    assert cli("triggers", "pause", "tick/often", "--reason", "Holidays").out == "tick/often is paused.\n"
+    assert cli("triggers", "show", "tick/often", "--json").json["reason"] == "Holidays"
+    assert cli("triggers", "resume", "tick/often").out.startswith("tick/often is active; it is due at ")
+    assert cli("triggers", "resume", "tick/often").code == 4
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_trigger_is_fired_and_tried(cli: Run) -> None:
+    tried = cli("triggers", "fire", "tick/often", "--data", '{"x": 2}', "--dry-run", "--json").json
+    assert (tried["status"], tried["input"]) == ("dry_run", {"x": 2})
+    fired = cli("triggers", "fire", "tick/often", "--id", "mine", "--json").json
+    assert fired["status"] in ("started", "pending")  # on a database, an instance that drives starts it
+    (one,) = cli("triggers", "inputs", "tick/often", "--json").json["items"]
+    assert one["input_id"] == "mine"
+    assert "mine" in cli("triggers", "inputs", "tick/often").out
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_backfill_is_tried_and_a_wrong_range_is_refused(cli: Run) -> None:
+    words = ("triggers", "backfill", "tick/often", "--from", "2026-01-01")
+    assert "2 occurrences would start" in cli(*words, "--to", "2026-01-01T02:00", "--dry-run").out
+    assert cli(*words, "--to", "soon").code == 2
+
+
+@pytest.mark.usefixtures("registered")
+def test_what_is_not_there_is_told(cli: Run) -> None:
+    assert cli("triggers", "show", "tick/other").code == 3
+    assert cli("triggers", "discard", "tick/often", "nothing").code == 3
+    assert cli("triggers", "next", "tick/sent").code == 4

@@ -1,0 +1,378 @@
+"""Random play: every possible command is sent to an execution, at any moment, sensible or not.
+
+After each command the player checks the laws: deciding leaves no trace and is deterministic, stale and repeated
+commands change nothing, and folding the log gives the very state that the decisions led to.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from layover.core.engine import commands as cmd
+from layover.core.engine import events as ev
+from layover.core.engine.decide import decide, play
+from layover.core.engine.effects import MakeCall, Scan, StartChild, TellChild, TellParent, effects
+from layover.core.engine.evolve import fold
+from layover.core.engine.free_slots import FreeSlots
+from layover.core.engine.in_doubt import is_probing
+from layover.core.engine.state import ExecutionState, NodeState, Point
+from layover.core.engine.timing import wake_at
+from layover.core.plan import load
+
+from .graphs import INPUTS, behave, reply, workflow
+from .laws import Ledger, Tables, check_state, tables
+
+if TYPE_CHECKING:
+    from layover.core.plan import Plan
+    from tests.core.definitions.dice import Dice
+
+_MOST_STEPS_TO_END = 1_000
+_ERROR = ev.Error(code="failed", type="OSError", message="lost")
+_DECODER = msgspec.json.Decoder(tuple[int, ev.AnyEvent])
+_FROM_NODE = (cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep)
+# These commands are new each time: a node has come further, an instance is lost, time has passed, a retry.
+_NEW_EACH_TIME = (cmd.Checkpoint, cmd.Recover, cmd.Wake, cmd.Rewind, cmd.Retry, cmd.StartLeg, cmd.StartQueued)
+
+
+class Places(FreeSlots):
+    """Call slots at random: each bit says whether the next one is taken."""
+
+    taken: int = 0
+
+    def take(self, _node_type: str) -> bool:
+        """Take the next slot, if it is free."""
+        self.taken, taken = divmod(self.taken, 2)
+        return not taken
+
+
+class Player:
+    """An execution under random play, with everything that the laws compare it with."""
+
+    def __init__(self, plan: Plan, dice: Dice) -> None:
+        self.plan = plan
+        self.dice = dice
+        self.now = 1_000
+        self.state = ExecutionState(plan)
+        self.shadow = ExecutionState(plan)
+        self.log: list[tuple[int, ev.AnyEvent]] = []
+        self.sent: list[cmd.AnyCommand] = []
+        self.ledger = Ledger(plan)
+        self.few_places = dice.chance(3)
+        self.children: dict[str, str] = {}
+        self.called: dict[str, MakeCall] = {}
+        self.messages: set[tuple[int, str]] = set()
+
+    def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
+        """Send a command, and check all laws."""
+        before, closed = tables(self.state), self.state.facts.closed
+        slots = self.dice.integer(0, 15) if self.few_places else 0
+        events = decide(self.state, command, self.now, Places(taken=slots))
+        assert tables(self.state) == before, "deciding left a trace"
+        assert decide(self.state, command, self.now, Places(taken=slots)) == events, (
+            "deciding again gave something else"
+        )
+        if self.dice.chance(8):
+            play(self.state, command, self.now, Places(taken=slots))
+            self.state.undo_log.revert()
+            assert tables(self.state) == before, "going back left a trace"
+        assert play(self.state, command, self.now, Places(taken=slots)) == events
+        self.state.undo_log.keep()
+        if isinstance(command, _FROM_NODE) and not _is_awaited(before, command.node, command.attempt):
+            assert events == [], "a stale attempt did something"
+        if isinstance(command, cmd.Answer) and not _is_open(before, command.point):
+            assert events == [], "a point was answered that is not open"
+        if closed and not isinstance(command, cmd.Retry | cmd.Rewind):
+            assert events == [], "a closed execution accepted something"
+        self._commit(events)
+        self.sent.append(command)
+        if not isinstance(command, _NEW_EACH_TIME) and not self._released_by(command):
+            assert decide(self.state, command, self.now) == [], "a repeated command did something"
+        return events
+
+    def _released_by(self, command: cmd.AnyCommand) -> bool:
+        """Whether a repeated command has another effect, on an incident that came after the first time."""
+        return isinstance(command, cmd.Resume) and any(n.status == "incident" for n in self.state.nodes.rows.values())
+
+    def _commit(self, events: list[ev.AnyEvent]) -> None:
+        entries = [(self.now, event) for event in events]
+        self.log += entries
+        fold(self.shadow, entries)
+        assert tables(self.shadow) == tables(self.state), "folding in parts gave another state"
+        self.ledger.read(events)
+        check_state(self.state, self.ledger, len(self.log))
+        self._watch_children(events)
+        self._watch_messages(events)
+        self._watch_calls(events)
+
+    def _watch_children(self, events: list[ev.AnyEvent]) -> None:
+        """Check that exactly the awaited children were started and not cancelled."""
+        for event in events:
+            if isinstance(event, ev.PausePointAnswered):
+                self.children.pop(event.point, None)
+        for effect in effects(self.state, events):
+            if isinstance(effect, StartChild) and not effect.detached:
+                self.children[effect.point] = effect.child
+            elif isinstance(effect, TellChild):
+                [point] = [point for point, child in self.children.items() if child == effect.child]
+                if effect.what == "cancel":
+                    del self.children[point]
+        assert self.children == {point.id: point.child for point in self.state.points.rows.values() if point.child}
+
+    def _watch_messages(self, events: list[ev.AnyEvent]) -> None:
+        """Check that one event sends at most one message to each execution."""
+        for effect in effects(self.state, events):
+            match effect:
+                case StartChild() | TellChild():
+                    to = effect.child
+                case TellParent():
+                    to = effect.parent
+                case Scan():
+                    to = effect.point
+                case _:
+                    continue
+            assert len(self.log) - len(events) <= effect.seq < len(self.log)
+            assert (effect.seq, to) not in self.messages, "an event says two things at once"
+            self.messages.add((effect.seq, to))
+
+    def _watch_calls(self, events: list[ev.AnyEvent]) -> None:
+        """Check that every running node was called, with everything that its call needs."""
+        for effect in effects(self.state, events):
+            if isinstance(effect, MakeCall):
+                self.called[effect.node] = effect
+        if self.state.facts.closed:
+            return
+        for name, node in self.state.nodes.rows.items():
+            if node.status == "running":
+                call = self.called[name]
+                assert (call.attempt, call.point) == (node.attempt, node.point)
+                assert call.probe == is_probing(self.state, name)
+                assert call.node_type == self.state.planned(name).calls
+
+    def crash(self) -> None:
+        """Lose everything except the log."""
+        stored = [msgspec.json.encode(entry) for entry in self.log]
+        self.state = fold(ExecutionState(self.plan), map(_DECODER.decode, stored))
+        assert tables(self.state) == tables(self.shadow), "replay gave another state"
+
+    # Commands
+
+    def step(self) -> None:
+        """Send a command: mostly an expected one, often enough an unexpected one."""
+        if self.state.facts.closed and self.dice.chance(3):
+            name = self.dice.pick(self._reached())
+            self.send(cmd.Retry(by="op") if self.dice.chance() else cmd.Rewind(to=name, by="op"))
+            return
+        choice = self.dice.integer(0, 19)
+        if choice < 9:
+            self.go_on()
+        elif choice < 11:
+            self.send(self._report())
+        elif choice < 13:
+            self.send(self._answer())
+        elif choice < 15:
+            self.now += self.dice.pick((1, 1_000, 60_000, 3_600_000, 86_400_000))
+            self.send(cmd.Wake())
+        elif choice == 15:
+            self.send(self.dice.pick(self.sent))
+        elif choice == 16:
+            at = self.now + 1_000 if self.dice.chance(8) else None
+            self.send(cmd.Pause(reason="hold", by="op", order=self.dice.pick((0, 0, 1, 2)), resume_at=at))
+            if self.dice.chance(8):
+                self.send(cmd.ScheduleResume(at=self.dice.pick((None, self.now + 2_000)), by="op"))
+        elif choice == 17:
+            self.send(cmd.Resume(by="op", data=self.dice.pick(({}, {"v": 2}))))
+        elif choice == 18:
+            self.crash()
+            if self.dice.chance():
+                self.send(cmd.Recover())
+        else:
+            self.send(self._act_of_an_operator())
+
+    def _reached(self) -> list[str]:
+        """Return the nodes to which a rewind is possible, those in halted scopes included."""
+        halted = ((path, id_) for path, one in self.state.halted.rows.items() for id_ in one.nodes)
+        return sorted((*self.state.nodes.rows, *(f"{id_}:{path}" for path, id_ in halted))) or ["n1"]
+
+    def _act_of_an_operator(self) -> cmd.AnyCommand:
+        dice = self.dice
+        names = sorted(self.state.nodes.rows) or ["n1"]
+        points = sorted(self.state.points.rows) or ["nowhere"]
+        options: tuple[cmd.AnyCommand, ...] = (
+            cmd.Recover(),
+            cmd.Recover(),
+            cmd.StartQueued(node=dice.pick(names)),
+            cmd.Retry(by="op"),
+            cmd.Rewind(to=dice.pick(self._reached()), by="op"),
+            cmd.CancelPoint(point=dice.pick(points)),
+            cmd.ChildPaused(point=dice.pick(points), order=dice.integer(0, self.state.facts.pauses + 1)),
+            cmd.ChildPaused(point=dice.pick(points)),
+            cmd.Beat(point=dice.pick(points)),
+            cmd.Admit(),
+            cmd.ChildResumed(point=dice.pick(points)),
+            cmd.Create(id="x"),
+            cmd.StopDraining(),
+            cmd.StartLeg(cause="wake", instance="i", losses=dice.pick((0, 0, 2))),
+            cmd.Cancel(by="op"),
+        )
+        return dice.pick(options)
+
+    def finish(self) -> None:
+        """Give the execution everything that it waits for, until it ends."""
+        for _ in range(_MOST_STEPS_TO_END):
+            if self.state.facts.closed:
+                return
+            running = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "running")
+            points = sorted(self.state.points.rows.values(), key=lambda point: point.id)
+            queued = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "queued")
+            self.few_places = False
+            if self.state.facts.gate != "open":
+                self.send(cmd.Resume(by="op"))
+            elif self.state.facts.hold:
+                assert self.send(cmd.Admit()), "it is held for ever"
+            elif queued:
+                self.send(cmd.StartQueued(node=queued[0]))
+            elif running:
+                self.send(cmd.Complete(node=running[0], attempt=self.state.node(running[0]).attempt, output=1))
+            elif points and points[0].kind in ("callback", "child"):
+                self.send(cmd.Report(point=points[0].id))
+            elif points and points[0].kind != "signal" and points[0].deadline is not None:
+                self.now = max(self.now, points[0].deadline)
+                self.send(cmd.Wake())
+            elif points:
+                self.send(cmd.CancelPoint(point=points[0].id))
+            elif (due := wake_at(self.state)) is not None and not self.state.counts["people"]:
+                self.now = max(self.now, due)
+                self.send(cmd.Wake())
+            else:
+                assert self.send(cmd.Resume(by="op")), "nothing helps"
+        raise AssertionError("it never ends")
+
+    def go_on(self) -> None:
+        """Do the first thing for which the execution waits."""
+        running = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "running")
+        queued = sorted(name for name, node in self.state.nodes.rows.items() if node.status == "queued")
+        points = sorted(point.node for point in self.state.points.rows.values() if point.status == "open")
+        if self.state.facts.gate != "open" and not self.dice.chance(3):
+            self.send(cmd.Resume(by="op"))
+        elif self.state.facts.hold:
+            self.send(cmd.Admit())
+        elif queued and (not running or self.dice.chance()):
+            self.send(cmd.StartQueued(node=self.dice.pick(queued)))
+        elif running and (not points or self.dice.chance()):
+            self.send(self._outcome(self.dice.pick(running)))
+        elif points and self.dice.chance():
+            self._answer_as_expected(self.dice.pick(points))
+        elif (due := wake_at(self.state)) is not None:
+            self.now = max(self.now, due)
+            self.send(cmd.Wake())
+        else:
+            self.send(cmd.Resume(by="op"))
+
+    def _outcome(self, name: str) -> cmd.AnyCommand:
+        node = self.state.node(name)
+        if is_probing(self.state, name) and not self.dice.chance(4):
+            happened = self.dice.pick((True, False, None))
+            return cmd.Probed(node=name, attempt=node.attempt, happened=happened, output=3, problem="gone")
+        try:
+            output = behave(self.state.planned(name).calls, node.failures, node.input)
+        except Exception as error:  # noqa: BLE001 - whatever a function raises
+            told = ev.Error(code="failed", type=type(error).__name__, message=str(error))
+            bases = tuple(base.__name__ for base in type(error).__mro__[1:-1])
+            return cmd.Fail(node=name, attempt=node.attempt, error=told, bases=bases)
+        return cmd.Complete(node=name, attempt=node.attempt, output=output)
+
+    def _answer_as_expected(self, name: str) -> None:
+        point = next(point for point in self.state.points.rows.values() if point.node == name)
+        given = reply(name, may_be_late=False)
+        assert given is not None
+        match point.kind:
+            case "form" if point.doubt:
+                self.send(cmd.Answer(point=point.id, data={"happened": self.dice.chance(), "output": 1}, by="ann"))
+            case "form" | "approval":
+                by = self.dice.pick(("ann", "bob"))
+                self.send(cmd.Answer(point=point.id, data=given.data, approved=given.approved, by=by, comment="so"))
+            case "signal":
+                key = self.dice.pick(("", "2"))
+                number = self.dice.integer(1, 9)
+                to = "" if self.dice.chance(4) else point.id
+                self.send(cmd.Deliver(point=to, id=f"s{number}", name="s", key=key, data=number % 3 + 1))
+            case "child" if self.dice.chance(2 if point.held else 3):
+                order = self.dice.pick((0, self.state.facts.pauses))
+                paused = cmd.ChildPaused(point=point.id, order=order)
+                self.send(cmd.ChildResumed(point=point.id) if point.held or self.dice.chance(4) else paused)
+            case "callback" if self.dice.chance(3):
+                self.now += self.dice.pick((1, 200_000, 300_000))
+                self.send(cmd.Beat(point=point.id))
+            case "callback" | "child":
+                error = self.dice.pick((None, None, _ERROR))
+                self.send(cmd.Report(point=point.id, output=given.data, error=error))
+            case _:
+                self.now = max(self.now, point.deadline or 0)
+                self.send(cmd.Wake())
+
+    def _report(self) -> cmd.AnyCommand:
+        """Return a report of any node, of any attempt: duplicated, late, or never asked for."""
+        dice = self.dice
+        names = sorted(self.state.nodes.rows) or ["n1"]
+        name = dice.pick(names) if dice.chance(4) else dice.pick(sorted({*names[:1], *self.ledger.attempts}))
+        attempt = max(0, self.state.node(name).attempt + dice.pick((0, 0, -1, 1)))
+        options: tuple[cmd.AnyCommand, ...] = (
+            cmd.Complete(node=name, attempt=attempt, output=7),
+            cmd.Fail(node=name, attempt=attempt, error=_ERROR, jitter=0.5),
+            cmd.Fail(node=name, attempt=attempt, error=msgspec.structs.replace(_ERROR, retryable=False)),
+            cmd.Probed(node=name, attempt=attempt, happened=dice.pick((True, False, None))),
+            cmd.Checkpoint(node=name, attempt=attempt, data=attempt),
+            cmd.Record(node=name, attempt=attempt, key="k", value=1),
+            cmd.Ask(node=name, attempt=attempt, key="size", deadline_ms=dice.pick((None, 60_000))),
+            cmd.Sleep(node=name, attempt=attempt, key="night", length_ms=1_000),
+        )
+        return dice.pick(options)
+
+    def _answer(self) -> cmd.AnyCommand:
+        """Return an answer to any point, open or not, fitting or not."""
+        dice = self.dice
+        opened = [event.point for _, event in self.log if isinstance(event, ev.PausePointOpened)]
+        point = (opened[-1] if dice.chance() else dice.pick(opened)) if opened else "nowhere"
+        if dice.chance(3):
+            return cmd.Delegate(point=point, by=dice.pick(("ann", "bob")), to=dice.pick(("bob", "eve")))
+        return cmd.Answer(
+            point=point,
+            data=dice.pick((None, {"n": 1, "stop": True})),
+            approved=dice.pick((True, False, None)),
+            by=dice.pick(("ann", "bob")),
+            at=dice.pick((None, self.now, self.now - 1_000)),
+        )
+
+
+def _is_awaited(before: Tables, name: str, attempt: int) -> bool:
+    node = before["nodes"].get(name)
+    return isinstance(node, NodeState) and node.status == "running" and node.attempt == attempt
+
+
+def _is_open(before: Tables, name: str) -> bool:
+    point = before["points"].get(name)
+    return isinstance(point, Point) and point.status == "open"
+
+
+def begin(dice: Dice) -> Player:
+    """Return a player whose execution has just been created."""
+    player = Player(load(workflow(dice, settled=False)), dice)
+    if dice.chance(10):
+        player.send(cmd.Wake())
+    start_at = player.now + 60_000 if dice.chance(10) else None
+    is_child = dice.chance(4)
+    player.send(
+        cmd.Create(
+            id="execution",
+            input=dice.pick(INPUTS),
+            user="ann",
+            start_at=start_at,
+            hold=dice.chance(10),
+            paused="The workflow is paused." if dice.chance(10) else "",
+            parent="parent" if is_child else None,
+            parent_point="point" if is_child else None,
+        )
+    )
+    return player

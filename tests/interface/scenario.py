@@ -1,0 +1,465 @@
+"""Everything that a program can ask of a door, scene by scene: `SCENES` are played in this order on a new database."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from layover import Workflow, node
+from tests.interface.trigger_scene import triggers
+
+if TYPE_CHECKING:
+    from tests.interface.play import Play
+
+NOBODY_HAS_IT = "0195f2a6-7c00-7000-8000-5d1e0f3a9b42"
+ECHO: dict[str, Any] = {"name": "echo", "nodes": [{"id": "out", "type": "end", "output": "${input}"}]}
+ASKING = """
+name: asking
+description: A size, then a decision
+tags: [people]
+nodes:
+  - {id: size, type: form, title: Which?, schema: {type: integer}, next: review}
+  - {id: review, type: approval, title: May it?}
+"""
+REVIEW: dict[str, Any] = {
+    "name": "review",
+    "nodes": [{"id": "ok", "type": "approval", "title": "May it?", "approvers": {"users": ["ada", "ben"]}}],
+}
+CALLING: dict[str, Any] = {
+    "name": "calling",
+    "nodes": [{"id": "pick", "type": "callback", "call": "order_goods", "input": {"token": "${callback.token}"}}],
+}
+LISTENING: dict[str, Any] = {
+    "name": "listening",
+    "nodes": [{"id": "paid", "type": "wait_signal", "signal": "paid", "key": "${input.order}"}],
+}
+LACKING: dict[str, Any] = {"name": "lacking", "nodes": [{"id": "pay", "type": "nobody_has_it"}]}
+
+tokens: list[str] = []
+broken: list[bool] = []
+
+
+@node
+def order_goods(token: str) -> None:
+    """Remember where to reply to."""
+    tokens.append(token)
+
+
+@node
+def charge(amount: int) -> int:
+    """Fail while something is broken."""
+    if broken:
+        raise ValueError("it is broken")
+    return amount
+
+
+def charging() -> Workflow:
+    """Return a workflow that is built in Python."""
+    made = Workflow("charging")
+    made.call("charge", charge, input={"amount": "${input.amount}"})
+    return made
+
+
+async def workflows(play: Play) -> None:
+    """Definitions, their versions, and whether they may be started."""
+    door = play.door
+    echo = await play.do(door, "register", ECHO)
+    await play.do(door, "register", {**ECHO, "variables": {"x": 1}})
+    for source in (ASKING, REVIEW, CALLING, LISTENING, charging()):
+        await play.do(door, "register", source)
+    await play.do(door, "register", LACKING, allow_unknown=True)
+    await play.refused(door, "register", LACKING)
+    await play.refused(door, "register", {"name": "x", "nodes": []})
+    await play.refused(door, "register", "name: [")
+    await play.refused(door, "register", "name: x\nnodes:\n  - {id: a, type: ennd}\n")
+    await play.do(door, "check", {"name": "x", "nodes": [{"id": "a", "type": "ennd"}]})
+    await play.do(door, "check", "name: x\nnodes:\n  - {id: a, type: ennd}\n")
+    await play.do(door, "check", ASKING)
+    await play.do(door, "check", LACKING, allow_unknown=True)
+    await play.listed(door, "workflows")
+    newest = await play.do(door, "workflow", "echo")
+    await play.do(door, "workflow", "echo", version=1)
+    await play.refused(door, "workflow", "nothing")
+    await play.refused(door, "workflow", "echo", version=7)
+    await play.do(echo, "refresh")
+    await play.listed(echo, "versions")
+    await play.do(newest, "graph")
+    await play.do(newest, "diff")
+    await play.do(newest, "diff", 2, 1)
+    await play.refused(newest, "diff", 1, 9)
+    await play.do(newest, "dry_run", {"a": 1})
+    asking = await play.do(door, "workflow", "asking")
+    await play.do(asking, "dry_run", answers={"size": 5, "review": True})
+    await play.do(asking, "dry_run")
+    await play.refused(asking, "dry_run", answers={"size": "no number"})
+    bundle = await play.do(door, "export_workflows", "echo", "asking")
+    await play.do(door, "export_workflows")
+    await play.refused(door, "export_workflows", "nothing")
+    await play.do(door, "import_workflows", bundle)
+    await play.do(newest, "deactivate", "broken")
+    await play.refused(door, "start", "echo")
+    await play.do(newest, "activate")
+    await play.do(newest, "pause", "lunch", running=True)
+    held = await play.call(door, "start", "echo")
+    await play.do(newest, "resume")
+    await play.do(held, "result")
+
+
+async def starting(play: Play) -> None:
+    """Starting executions, and reading what became of them."""
+    door = play.door
+    given = {"n": 1, "tier": "gold"}
+    done = await play.do(
+        door,
+        "start",
+        "echo",
+        given,
+        version=1,
+        tags=["t"],
+        priority=3,
+        correlation_id="c",
+        trigger={"by": "hand"},
+        until="end",
+        timeout="30s",
+    )
+    await play.do(door, "run", await play.call(door, "workflow", "echo"), {"a": [1, None]}, timeout="30s")
+    await play.do(door, "run", "echo")
+    paused = await play.do(door, "start", "asking", until="people", idempotency_key="once")
+    again = await play.do(door, "start", "asking", idempotency_key="once")
+    assert again.id == paused.id
+    await play.refused(door, "start", "asking", {"other": 1}, idempotency_key="once")
+    own = await play.do(door, "start", "echo", id=NOBODY_HAS_IT, until="end")
+    await play.refused(door, "start", "echo", id=NOBODY_HAS_IT)
+    await play.do(door, "start", "echo", id=NOBODY_HAS_IT, on_conflict="return", until="end")
+    await play.refused(door, "start", "nothing")
+    await play.refused(door, "start", "echo", version=9)
+    await play.refused(door, "start", "echo", id="x")
+    await play.refused(door, "start", "echo", object())
+    await play.refused(door, "start", "echo", {"n": float("nan")})
+    await play.refused(door, "start", "echo", {"$secret": "X"})
+    await play.refused(door, "start", "echo", until="soon")
+    await play.refused(door, "start", "echo", timeout=5)
+    await play.refused(door, "start", "echo", delay="soon")
+    await play.refused(door, "start", "echo", on_conflict="perhaps")
+    await play.refused(door, "run", "asking", timeout="0s")
+    delayed = await play.do(door, "start", "echo", delay="1h")
+    await play.do(delayed, "why")
+    await play.do(delayed, "cancel", "not needed")
+    await play.do(door, "execution", own.id)
+    await play.refused(door, "execution", "11111111-1111-4111-8111-111111111111")
+    await play.refused(door, "execution", "x")
+    await play.listed(door, "executions")
+    await play.listed(door, "executions", workflow="echo", status=["completed"], where=["input.n=1"], tag="t")
+    await play.listed(door, "executions", contains={"tier": "gold"})
+    await play.listed(door, "executions", order="paused", workflow="asking")
+    await play.listed(door, "executions", parent_id=own.id)
+    await play.refused(door, "executions", status="sleeping")
+    await play.refused(door, "executions", order="random")
+    await play.refused(door, "executions", where=["nonsense"])
+    await play.refused(door, "executions", order="paused", tag="t")
+    await play.do(door, "counts")
+    await play.listed(done, "history")
+    await play.listed(done, "history", since=2)
+    for followed in ("events", "watch"):
+        play.note(followed, await play.iterated(await play.call(done, followed, since=1)))
+    play.note("logs", await play.iterated(await play.call(done, "logs", node="a", follow=False)))
+    await play.listed(done, "nodes")
+    await play.listed(done, "legs")
+    await play.do(done, "graph")
+    await play.do(paused, "why")
+    await play.do(done, "why")
+    await play.do(paused, "cancel")
+
+
+async def operating(play: Play) -> None:
+    """What operators do to executions."""
+    door = play.door
+    one = await play.do(door, "start", "asking", until="people")
+    await play.do(one, "pause", "lunch", idempotency_key="p")
+    await play.do(one, "why")
+    far = datetime(2999, 1, 1, tzinfo=UTC)
+    await play.refused(one, "pause", until=far, until_cron="@daily")
+    await play.refused(one, "pause", until=datetime(2026, 1, 1))  # noqa: DTZ001 - that is what is refused
+    await play.refused(one, "resume", cron="0 0 30 2 *")
+    await play.refused(one, "resume", cron="@daily", zone="Europe/Bielefeld")
+    await play.refused(one, "resume", {"note": 1}, cron="@daily")
+    await play.call(one, "resume", cron="@daily", zone="Europe/Berlin")
+    await play.call(one, "pause", until_cron="@daily")
+    await play.do(one, "clear_resume")
+    await play.do(one, "resume", {"note": 1}, reason="back")
+    await play.refused(one, "resume")
+    await play.refused(one, "wait", timeout="0s")
+    await play.refused(one, "wait", "later")
+    await play.refused(one, "result", timeout="0s")
+    await play.do(one, "wait", "people", timeout="30s")
+    await play.call(one, "answer", "size", 5)
+    await play.do(one, "wait", "people")
+    await play.do(one, "rewind", "size", reason="wrong size")
+    await play.refused(one, "rewind", "nowhere")
+    await play.do(one, "wait", "rest")
+    await play.do(one, "refresh")
+    await play.do(one, "cancel", "enough")
+    await play.refused(one, "retry")
+    await play.refused(one, "pause")
+    await play.refused(one, "result")
+    broken.append(True)
+    failed = await play.do(door, "start", "charging", {"amount": 7}, until="end")
+    await play.refused(failed, "result")
+    await play.refused(door, "run", "charging", {"amount": 7})
+    broken.clear()
+    await play.call(failed, "retry", reason="mended")
+    await play.do(failed, "result", timeout="30s")
+    lacking = await play.do(door, "start", "lacking", until="rest")
+    await play.refused(lacking, "result")
+    await play.refused(lacking, "wait", "end", timeout="30s")
+    await play.do(lacking, "why")
+    await play.do(lacking, "cancel")
+
+
+async def people(play: Play) -> None:
+    """Pause points, and what people say to them."""
+    door = play.door
+    one = await play.do(door, "start", "asking", until="people")
+    size = await play.do(one, "point", "size")
+    await play.refused(one, "point", "nowhere")
+    await play.refused(one, "point", "review")
+    await play.do(door, "point", size.id)
+    await play.refused(door, "point", "x")
+    await play.listed(door, "points")
+    await play.listed(door, "points", execution_id=one.id, workflow="asking", kind="form", status=["open", "answered"])
+    await play.listed(door, "points", status=())
+    await play.listed(one, "points")
+    await play.listed(one, "points", status=[], children=True)
+    await play.refused(door, "points", kind="question")
+    await play.refused(door, "points", status="opened")
+    await play.refused(one, "points", status="opened")
+    await play.listed(door, "inbox")
+    await play.listed(door, "inbox", user="ben", roles=["approver"], workflow="asking")
+    await play.refused(size, "answer", "no number")
+    await play.refused(one, "answer", "size", "no number")
+    await play.call(size, "answer", 5, comment="c", idempotency_key="a")
+    await play.call(one, "wait", "people")
+    await play.do(size, "refresh")
+    await play.refused(size, "answer", 6)
+    await play.refused(size, "cancel")
+    review = await play.do(one, "point", "review")
+    await play.refused(review, "answer", {"approved": True})
+    await play.call(review, "approve", comment="fine")
+    await play.do(one, "result")
+    await play.do(review, "refresh")
+    await play.listed(one, "points", status="applied")
+    two = await play.call(door, "start", "review", until="people")
+    point = await play.do(two, "point", "ok")
+    await play.do(point, "delegate", "cleo", comment="on leave")
+    await play.do(two, "cancel")
+    await play.refused(point, "approve")
+    three = await play.call(door, "start", "review", until="people")
+    rejected = await play.call(three, "point", "ok")
+    await play.call(rejected, "reject", {"why": "too dear"}, comment="no")
+    await play.refused(three, "result")
+    four = await play.call(door, "start", "review", until="people")
+    await play.do(four, "resume", {"note": 2}, approved=True, reason="in a hurry")
+    await play.call(four, "wait")
+    await play.do(four, "refresh")
+    five = await play.call(door, "start", "asking", until="people")
+    given_up = await play.call(five, "point", "size")
+    await play.do(given_up, "cancel", "nobody needs it", idempotency_key="g")
+    await play.refused(five, "result")
+
+
+async def systems(play: Play) -> None:
+    """Signals and callbacks."""
+    door = play.door
+    sent = await play.do(door, "signal", "paid", {"n": 1}, key="k0", id="once")
+    await play.do(door, "signal", "paid", {"n": 1}, key="k0", id="once")
+    assert sent.id == "once"
+    waits = await play.do(door, "start", "listening", {"order": "k1"}, until="rest")
+    await play.do(door, "signal", "paid", {"n": 2}, key="k1", id="twice")
+    await play.do(waits, "result")
+    tokens.clear()
+    done = await play.do(door, "start", "calling", until="rest")
+    callback = await play.call(door, "callback", tokens[0])
+    await play.do(callback, "heartbeat")
+    await play.do(callback, "complete", {"pallet": 7})
+    await play.do(done, "result")
+    await play.refused(callback, "complete")
+    await play.refused(callback, "heartbeat")
+    await play.refused(await play.call(door, "callback", "no-token"), "complete")
+    failed = await play.call(door, "start", "calling", until="rest")
+    second = await play.call(door, "callback", tokens[1])
+    await play.do(second, "fail", "sold out", retryable=False)
+    await play.refused(failed, "result")
+    await play.refused(door, "callback")
+
+
+async def access(play: Play) -> None:
+    """Who acts, what was done, and API keys."""
+    door = play.door
+    await play.do(door, "me")
+    made = await play.do(
+        door, "create_api_key", "import", user="bob", roles=["viewer"], scopes=["execution:read"], expires_in="1h"
+    )
+    assert made.key is not None
+    assert made.key.startswith("lay_")
+    rotated = await play.do(door, "rotate_api_key", made.id, grace="1h")
+    await play.do(door, "delete_api_key", rotated.id)
+    await play.refused(door, "delete_api_key", rotated.id)
+    await play.refused(door, "rotate_api_key", NOBODY_HAS_IT)
+    await play.refused(door, "create_api_key", "k", user="bob", roles=["viewer"], scopes=["everything"])
+    await play.refused(door, "create_api_key", "", user="bob", roles=["viewer"])
+    await play.refused(door, "create_api_key", "k", user="bob", roles=["viewer"], expires_in="0s")
+    keys = await play.call(await play.call(door, "api_keys"), "all")
+    play.note("api keys", [one for one in keys if one.user == "bob"])  # the door itself may have one, too
+    await play.listed(door, "secrets")
+    await play.listed(door, "audit", user="ada")
+    await play.listed(door, "audit", user="ada", act="key.add")
+    await play.listed(door, "audit", target=made.id)
+    await play.listed(door, "audit", execution_id=NOBODY_HAS_IT)
+
+
+async def values_out_of_bounds(play: Play) -> None:
+    """Values that no door takes, and ids that nothing has."""
+    door, long = play.door, "x" * 10_001
+    starts: tuple[dict[str, Any], ...] = (
+        {"idempotency_key": ""},
+        {"idempotency_key": long},
+        {"priority": 10**9},
+        {"priority": "high"},
+        {"tags": "one"},
+        {"tags": [""]},
+        {"tags": ["t"] * 51},
+        {"correlation_id": long},
+        {"version": 0},
+        {"delay": timedelta(seconds=-1)},
+        {"trigger": float("inf")},
+    )
+    for named in starts:
+        await play.refused(door, "start", "echo", **named)
+    await play.refused(door, "start", "not a name!")
+    for name in ("", "a/b", "not a name!"):
+        await play.refused(door, "workflow", name)
+        await play.refused(door, "export_workflows", name)
+    await play.refused(door, "workflow", "echo", version=-1)
+    for id_ in ("", "a/b", ".."):
+        await play.refused(door, "execution", id_)
+        await play.refused(door, "point", id_)
+        await play.refused(door, "delete_api_key", id_)
+        await play.refused(await play.call(door, "callback", id_), "complete")
+    filters: tuple[dict[str, Any], ...] = (
+        {"workflow": "not a name!"},
+        {"tag": ""},
+        {"parent_id": "x"},
+        {"contains": [1]},
+        {"contains": {"a": object()}},
+        {"where": ["input.a=1"] * 21},
+        {"where": long},
+    )
+    for named in filters:
+        await play.refused(door, "executions", **named)
+    await play.refused(door, "points", workflow="not a name!")
+    await play.refused(door, "points", execution_id="x")
+    await play.refused(door, "inbox", user="")
+    await play.refused(door, "inbox", roles=["approver"])
+    await play.refused(door, "audit", execution_id="x")
+    await play.refused(door, "signal", "")
+    await play.refused(door, "signal", "paid", key=long)
+    await play.refused(door, "signal", "paid", id="")
+    await play.refused(door, "create_api_key", "k", user="bob", roles="viewer")
+    for name in ("executions", "workflows", "points", "inbox", "audit", "api_keys", "secrets", "triggers"):
+        listing = await play.call(door, name)
+        await play.refused(listing, "page", limit=0)
+        await play.refused(listing, "page", cursor="nonsense!")
+    for source in (b"name: x", {"name": "x", "nodes": [object()]}, {"name": "x", "nodes": [float("nan")]}, "a: \ud800"):
+        await play.refused(door, "register", source)
+    await play.do(door, "check", "a: \ud800")
+
+
+async def acts_out_of_bounds(play: Play) -> None:
+    """Acts with values that no handle takes."""
+    door, long = play.door, "x" * 10_001
+    echo = await play.call(door, "workflow", "echo")
+    await play.refused(echo, "pause", long)
+    await play.refused(echo, "deactivate", long)
+    await play.refused(echo, "diff", 0, 1)
+    one = await play.call(door, "start", "asking", until="people")
+    await play.refused(one, "pause", long)
+    await play.refused(one, "cancel", idempotency_key="ü")
+    await play.refused(one, "rewind", "")
+    await play.refused(one, "rewind", long)
+    await play.refused(one, "resume", [1])
+    await play.refused(one, "point", "")
+    await play.refused(one, "point", "a:::")
+    await play.refused(one, "history", since=-1)
+    await play.refused(one, "events", since=-1)
+    await play.refused(one, "watch", since=-1)
+    await play.refused(one, "logs", node="x" * 5_000)
+    await play.refused(await play.call(one, "history"), "page", cursor="nonsense!")
+    point = await play.call(one, "point", "size")
+    await play.refused(point, "answer", 5, comment=long)
+    await play.refused(point, "delegate", "")
+    await play.refused(point, "delegate", "ben")
+    await play.refused(point, "approve")
+    await play.refused(await play.call(door, "callback", "t"), "fail", long)
+    await play.do(one, "cancel")
+    await play.do(one, "wait", timeout="0s")  # it is so already
+
+
+async def repeating(play: Play) -> None:
+    """Acts that come again: the same key with the same input returns what there is, with other input it is refused."""
+    one = await play.call(play.door, "start", "asking", until="people")
+    for _ in range(2):
+        await play.do(one, "pause", "lunch", idempotency_key="k")
+    await play.refused(one, "pause", "tea", idempotency_key="k")
+    for _ in range(2):
+        await play.do(one, "resume", {"note": 1}, idempotency_key="k")
+    await play.refused(one, "resume", {"note": 2}, idempotency_key="k")
+    size = await play.call(one, "point", "size")
+    await play.call(size, "answer", 5, idempotency_key="k")
+    await play.call(one, "wait", "people")
+    await play.do(size, "answer", 5, idempotency_key="k")
+    await play.do(size, "answer", 5)
+    await play.refused(size, "answer", 6, idempotency_key="k")
+    await play.refused(size, "answer", 6)
+    review = await play.call(one, "point", "review")
+    for _ in range(2):
+        await play.do(review, "delegate", "ben", idempotency_key="k")
+    await play.refused(review, "delegate", "cleo", idempotency_key="k")
+    for _ in range(2):
+        await play.do(one, "rewind", "size", reason="wrong", idempotency_key="k")
+        await play.call(one, "wait", "people")
+    await play.refused(one, "rewind", "review", idempotency_key="k")
+    point = await play.call(one, "point", "size")
+    for _ in range(2):
+        await play.do(point, "cancel", "never mind", idempotency_key="k")
+    await play.refused(point, "cancel", "mind", idempotency_key="k")
+    two = await play.call(play.door, "start", "asking", until="people")
+    for _ in range(2):
+        await play.do(two, "cancel", "enough", idempotency_key="k")
+    await play.refused(two, "cancel", "too much", idempotency_key="k")
+
+
+async def ending(play: Play) -> None:
+    """A workflow that is deleted, and a door that is closed."""
+    door = play.door
+    echo = await play.call(door, "workflow", "echo")
+    await play.do(echo, "delete")
+    await play.refused(door, "workflow", "echo")
+    await play.refused(echo, "refresh")
+    await play.refused(door, "close", 5)
+    await play.do(door, "close", "1s")
+    await play.refused(door, "counts")
+
+
+SCENES = (
+    workflows,
+    starting,
+    operating,
+    people,
+    systems,
+    triggers,
+    access,
+    values_out_of_bounds,
+    acts_out_of_bounds,
+    repeating,
+    ending,
+)

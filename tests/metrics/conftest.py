@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.runtime.harness import each_database, on_postgres
+
+__all__ = ["each_database", "on_postgres"]

@@ -1,0 +1,33 @@
+"""A workflow that triggers start, for tests that need every metric of triggers in a scrape."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from layover.core.ids import trigger_id
+from layover.runtime.operations.triggers import Fire
+from tests.runtime.harness import call, flow
+
+if TYPE_CHECKING:
+    from tests.api.harness import Api
+
+GRANTED: dict[str, Any] = {"allow_secrets": {"fired": ("HOOK_KEY",)}}  # settings of an engine that may register it
+
+_TRIGGERS = [
+    {"name": "fired", "type": "signal", "signal": "fire"},
+    {"name": "posted", "type": "webhook", "verify": {"scheme": "hmac", "header": "X-Signature", "secret": "HOOK_KEY"}},
+]
+
+
+async def register_triggered(api: Api) -> None:
+    """Register the workflow."""
+    definition = {**flow(call("a"), name="fired"), "secrets": ["HOOK_KEY"], "triggers": _TRIGGERS}
+    await api.engine.workflows.register(definition)
+
+
+async def fire(api: Api) -> None:
+    """Start one execution by a trigger, and send one delivery that is refused, as it is not signed."""
+    fired = await api.engine.triggers.fire(trigger_id("fired", "fired"), Fire({}), None)
+    assert fired.execution_id is not None
+    await api.engine.executions.wait(fired.execution_id)
+    assert (await api.ask("POST", "/hooks/fired/posted", {}, as_="")).status == 401
