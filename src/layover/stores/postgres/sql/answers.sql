@@ -22,15 +22,21 @@ LEFT JOIN layover.heads AS heads ON heads.execution_id = points.execution_id
 -- Writes answers to executions whose heads are as they were read: a point changes only with an append or a command, so
 -- the points are as they were read, too. The locked row says whether an instance drives the execution. Returns each
 -- head
--- as it was, once for each command that its new owner has not read.
-WITH given AS MATERIALIZED (
+-- as it was, once for each command that its new owner has not read. A lease lasts for at least its length by the latest
+-- time that an instance has.
+WITH clock AS MATERIALIZED (
+    SELECT
+        (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
+),
+given AS MATERIALIZED (
     SELECT *
     FROM unnest(
         $1::uuid[], $2::integer[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::bigint[],
-        $9::bytea[], $10::text[], $11::integer[], $12::text[], $13::bigint[]
+        $9::bytea[], $10::text[], $11::integer[], $12::text[], $13::bigint[], $14::bigint[]
     ) AS given (
         execution_id, last_seq, commands_seq, status, point, point_status, point_body, at, body, source, source_n,
-        instance, wake_at
+        instance, wake_at, length
     )
 ),
 locked AS MATERIALIZED (
@@ -39,7 +45,7 @@ locked AS MATERIALIZED (
         heads.epoch, heads.owner, heads.wake_at, heads.commands_seq, heads.commands_done, heads.takeovers,
         heads.missing, heads.missing_since, heads.paused_at,
         given.point, given.point_status, given.point_body, given.at, given.body, given.source, given.source_n,
-        given.instance, given.wake_at AS next_wake_at
+        given.instance, given.wake_at AS next_wake_at, given.length
     FROM given
     INNER JOIN layover.heads AS heads ON heads.execution_id = given.execution_id
     WHERE heads.last_seq = given.last_seq AND heads.commands_seq = given.commands_seq AND heads.status = given.status
@@ -64,7 +70,11 @@ woken AS (
         epoch = CASE
             WHEN locked.owner IS NULL AND locked.instance IS NOT NULL THEN locked.epoch + 1 ELSE locked.epoch
         END,
-        wake_at = CASE WHEN locked.owner IS NULL THEN locked.next_wake_at ELSE locked.wake_at END
+        wake_at = CASE
+            WHEN locked.owner IS NULL
+                THEN greatest(locked.next_wake_at, (SELECT greatest(now, latest) FROM clock) + locked.length)
+            ELSE locked.wake_at
+        END
     FROM locked
     WHERE heads.execution_id = locked.execution_id
 )
