@@ -187,8 +187,7 @@ def _reserved_answer(one: _Judged, rows: list[Row]) -> Reserved:
     taken = reserved(head, one.found, one.point, command.n)
     if claim is None or head.owner is not None:
         return taken
-    claimed = replace(
-        head, commands_seq=command.n, owner=claim.instance, epoch=head.epoch + 1, wake_at=claim.lease_until
-    )
-    unread = [command_of(row[HEAD_COLUMNS:]) for row in rows if row[HEAD_COLUMNS] is not None]
+    *_, lease_until = rows[0]
+    claimed = replace(head, commands_seq=command.n, owner=claim.instance, epoch=head.epoch + 1, wake_at=lease_until)
+    unread = [command_of(row[HEAD_COLUMNS:-1]) for row in rows if row[HEAD_COLUMNS] is not None]
     return replace(taken, claimed=Claimed(head=claimed, commands=(*unread, command)))

@@ -21,9 +21,8 @@ LEFT JOIN layover.heads AS heads ON heads.execution_id = points.execution_id
 -- name: write_answers
 -- Writes answers to executions whose heads are as they were read: a point changes only with an append or a command, so
 -- the points are as they were read, too. The locked row says whether an instance drives the execution. Returns each
--- head
--- as it was, once for each command that its new owner has not read. A lease lasts for at least its length by the latest
--- time that an instance has.
+-- head as it was, once for each command that its new owner has not read, and when it is due next. A lease lasts for at
+-- least its length by the latest time that an instance has.
 WITH clock AS MATERIALIZED (
     SELECT
         (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now,
@@ -45,7 +44,8 @@ locked AS MATERIALIZED (
         heads.epoch, heads.owner, heads.wake_at, heads.commands_seq, heads.commands_done, heads.takeovers,
         heads.missing, heads.missing_since, heads.paused_at,
         given.point, given.point_status, given.point_body, given.at, given.body, given.source, given.source_n,
-        given.instance, given.wake_at AS next_wake_at, given.length
+        given.instance,
+        greatest(given.wake_at, (SELECT greatest(now, latest) FROM clock) + given.length) AS next_wake_at
     FROM given
     INNER JOIN layover.heads AS heads ON heads.execution_id = given.execution_id
     WHERE heads.last_seq = given.last_seq AND heads.commands_seq = given.commands_seq AND heads.status = given.status
@@ -70,11 +70,7 @@ woken AS (
         epoch = CASE
             WHEN locked.owner IS NULL AND locked.instance IS NOT NULL THEN locked.epoch + 1 ELSE locked.epoch
         END,
-        wake_at = CASE
-            WHEN locked.owner IS NULL
-                THEN greatest(locked.next_wake_at, (SELECT greatest(now, latest) FROM clock) + locked.length)
-            ELSE locked.wake_at
-        END
+        wake_at = CASE WHEN locked.owner IS NULL THEN locked.next_wake_at ELSE locked.wake_at END
     FROM locked
     WHERE heads.execution_id = locked.execution_id
 )
@@ -83,7 +79,7 @@ SELECT
     locked.execution_id, locked.workflow, locked.status, locked.priority, locked.last_seq, locked.last_epoch,
     locked.epoch, locked.owner, locked.wake_at, locked.commands_seq, locked.commands_done, locked.takeovers,
     locked.missing, locked.missing_since, locked.paused_at,
-    unread.n, unread.at, unread.kind, unread.body, unread.source, unread.source_n
+    unread.n, unread.at, unread.kind, unread.body, unread.source, unread.source_n, locked.next_wake_at
 FROM locked
 LEFT JOIN layover.commands AS unread
     ON unread.execution_id = locked.execution_id
