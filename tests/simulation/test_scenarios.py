@@ -81,10 +81,10 @@ def test_what_is_created_after_a_leap_of_the_clock_that_was_not_heard_of_is_not_
 
     async def play(script: Script) -> None:
         world = script.world
-        first = world.ready()[0]
+        first = world.instances.ready()[0]
         begun = world.loop.time()
         script.held = HeldReplies(first, ("appends.commit", "now", "claims.claim", "claims.renew"), begun + 1.5 * LEASE)
-        world.step_clock(int(1.6 * LEASE * 1000))
+        world.clock.step(int(1.6 * LEASE * 1000))
         await asyncio.sleep(0.8 * LEASE)
         engine = first.engine
         assert engine is not None

@@ -297,7 +297,7 @@ class Oracle:
         self._looks += 1
         if self._looks % _LOOKS_AT_HEALTH:
             return
-        for life in self._world.ready():
+        for life in self._world.instances.ready():
             if life.engine is not None and not life.engine.is_healthy:
                 self.breaks("NO_INTERNAL_ERROR", f"{life.name} is not healthy: {life.engine.failing_services}")
 

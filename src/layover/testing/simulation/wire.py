@@ -87,7 +87,7 @@ class Wire:
         self.hear = hear
 
     def _tell_others(self, hint: Hint) -> None:
-        self._world.pass_on(self._life, hint)
+        self._world.instances.pass_on(self._life, hint)
 
     # Requests
 
@@ -95,7 +95,7 @@ class Wire:
         life, loop = self._life, self._world.loop
         if life.dead:
             raise Killed
-        if name == "claims.claim" and self._world.has_leapt() and self._may_take_over(args[0]):
+        if name == "claims.claim" and self._world.clock.has_leapt() and self._may_take_over(args[0]):
             return Claims()  # as the store on PostgreSQL does
         if name == "claims.renew" and life.instance is not None:
             method = partial(self._renew, method, life.instance.driver.clock.now())
@@ -118,7 +118,7 @@ class Wire:
             loop.call_at(fate.told, _tell, reply, None, fate.error, context=life.context)
         elif name == "now" and not self._world.mixture.clock_steps:
             # Four requests in ten ask for the time. What it will be when they land is known, so they do not.
-            told = self._world.database_time(fate.lands)
+            told = self._world.clock.at(fate.lands)
             loop.call_at(fate.told, _tell, reply, told, fate.error, context=life.context)
         else:
             work = partial(method, *args, **named)
