@@ -41,7 +41,7 @@ class Mishaps:
         """Have a process stand still for a while."""
         world = self._world
         world.counts["stopped"] += 1
-        life.stopped_until = max(life.stopped_until, world.loop.time() + seconds)
+        world.loop.stop_life(life, world.loop.time() + seconds)
         life.disturb(life.stopped_until)
         world.noted(life, f"stands still for {seconds:.3f} s")
 
