@@ -30,6 +30,7 @@ class WorkflowVersion(Resource, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     created_at: Moment
     definition: dict[str, Value] | None = None
+    addresses: dict[str, str] = {}  # of webhooks with tokens, by name: only shown when the tokens are made
 
 
 class Difference(Resource, frozen=True, kw_only=True):

@@ -217,7 +217,9 @@ class WorkflowService:
         version = await actor.runtime.workflows.register(plan, audit=entry)
         was_deleted = any(one.state == "deleted" for one in before)
         is_known = newest is not None and newest.number == version.number and not was_deleted
-        return version_of(version, before[0] if before and not was_deleted else None), is_known
+        found = version_of(version, before[0] if before and not was_deleted else None)
+        addresses = await actor.runtime.trigger_resources.first_tokens(plan)
+        return msgspec.structs.replace(found, addresses=addresses), is_known
 
     async def _version(self, name: str, number: int | None) -> Version:
         """Return a version of a workflow, the newest if no number is given; a deleted one has none."""
