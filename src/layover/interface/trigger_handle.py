@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
+from layover.core.payloads import plain
 from layover.errors import InvalidInput
 from layover.interface.arguments import check_word
 from layover.interface.bounds import SHORT, check_act, check_key, check_number, check_text
@@ -170,7 +171,7 @@ def trigger_document(definition: object) -> dict[str, object]:
     if not isinstance(definition, Mapping):
         message = "a trigger is a mapping, such as {'name': 'nightly', 'type': 'schedule', 'every': '1h'}"
         raise InvalidInput(f"`definition`: {message}.", (("definition", message),))
-    return dict(definition)
+    return cast("dict[str, object]", plain(dict(definition)))
 
 
 def _text(moment: str | date) -> str:

@@ -119,7 +119,7 @@ async def list_triggers(call: Request[None, TriggersQuery]) -> Response:
     needs=_WRITE,
     body=bytes,
     answers={201: Trigger},
-    problems=("malformed", "invalid_definition", "unknown_workflow", "trigger_path_conflict"),
+    problems=("malformed", "invalid_body", "invalid_definition", "unknown_workflow", "trigger_path_conflict"),
     examples=_EXAMPLES,
     kept=_not_shown_again,
 )

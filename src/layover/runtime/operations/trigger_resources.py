@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
+from layover.core.definitions.canonical import part_document
 from layover.core.definitions.problems import InvalidDefinition, Problem
 from layover.core.ids import trigger_id
 from layover.core.webhooks import new_hook_token, token_hash
@@ -20,7 +21,7 @@ from layover.runtime.triggers.planned import checked_trigger, needs_token, plann
 from layover.runtime.triggers.registration import new_trigger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from layover.core.definitions.model import TriggerDefinition
     from layover.core.plan import Plan
@@ -88,6 +89,51 @@ class TriggerResources:
                     found[trigger.name] = address
         return found
 
+    # Taken along
+
+    async def export(self, workflows: Sequence[str]) -> list[dict[str, object]]:
+        """Return the triggers of workflows that belong to no definition."""
+        found: list[dict[str, object]] = []
+        for workflow in workflows:
+            rows = await self._store.triggers.list_triggers(workflow, limit=_MOST)
+            alone = [row for row in rows if not row.managed and row.reason != REMOVED]
+            found += [{"workflow": workflow, **msgspec.json.decode(row.config)} for row in alone]
+        return found
+
+    async def check_import(self, plans: Sequence[Plan], triggers: Sequence[Mapping[str, object]]) -> None:
+        """Refuse triggers that cannot be used beside definitions which are not stored yet."""
+        new = {plan.definition.name: plan for plan in plans}
+        for index, given in enumerate(triggers):
+            workflow, trigger = _parted(given)
+            plan = new.get(workflow) or await self._plan(workflow)
+            others = [part_document(one) for one in plan.definition.triggers]
+            if trigger.get("name") in {one["name"] for one in others}:
+                raise _taken(workflow, str(trigger["name"]))
+            try:
+                checked_trigger(plan, others, trigger)
+            except InvalidDefinition as error:
+                here = f"$.triggers[{index}]"
+                raise InvalidDefinition(
+                    [msgspec.structs.replace(one, path=f"{here}{one.path[1:]}") for one in error.problems]
+                ) from error
+
+    async def import_(
+        self, triggers: Sequence[Mapping[str, object]], audits: Sequence[AuditRow | None]
+    ) -> dict[str, dict[str, str]]:
+        """Make or replace triggers; return the addresses that were made, by workflow and name."""
+        found: dict[str, dict[str, str]] = {}
+        for given, audit in zip(triggers, audits, strict=True):
+            workflow, trigger = _parted(given)
+            name = str(trigger["name"])
+            row = await self._store.triggers.find(trigger_id(workflow, name))
+            if row is None or row.reason == REMOVED:
+                made = await self.create(workflow, trigger, audit)
+            else:
+                made = await self.replace(row, trigger, audit)
+            if made.address is not None:
+                found.setdefault(workflow, {})[name] = made.address
+        return found
+
     async def _make_token(self, trigger: str, now: int, others_until: int | None, audit: AuditRow | None) -> str | None:
         token = new_hook_token(self._instance.machine.secret)
         stored = TriggerToken(hash=token_hash(token), trigger_id=trigger, made_at=now)
@@ -119,6 +165,11 @@ class TriggerResources:
         return plan
 
 
+def _parted(given: Mapping[str, object]) -> tuple[str, dict[str, object]]:
+    """Return the workflow of a trigger in a bundle, and the trigger itself."""
+    return str(given.get("workflow", "")), {name: value for name, value in given.items() if name != "workflow"}
+
+
 def _check_owner(row: TriggerRow) -> None:
     if row.managed:
         raise _managed(row.workflow, row.name)
@@ -126,13 +177,16 @@ def _check_owner(row: TriggerRow) -> None:
 
 def _check(saved: TriggerSaved, workflow: str, name: str) -> TriggerRow:
     if saved.verdict == "taken":
-        message = f"There is a trigger `{workflow}/{name}` already."
-        raise AlreadyExists(message, code="trigger_path_conflict")
+        raise _taken(workflow, name)
     if saved.verdict == "managed":
         raise _managed(workflow, name)
     if saved.row is None:
         raise NotFound(f"The trigger `{workflow}/{name}` is deleted.", code="unknown_trigger")
     return saved.row
+
+
+def _taken(workflow: str, name: str) -> AlreadyExists:
+    return AlreadyExists(f"There is a trigger `{workflow}/{name}` already.", code="trigger_path_conflict")
 
 
 def _managed(workflow: str, name: str) -> WrongState:
