@@ -101,7 +101,7 @@ def test_an_address_that_leads_nowhere_is_told(cli: Run) -> None:
     for db in ("mysql://host/x", "sqlite://", "sqlite:///"):
         code, _, err = cli("ls", "--db", db)
         assert code == 2
-        assert "is no address of a database" in err
+        assert "is not the address of a database" in err
 
 
 def test_a_password_in_an_address_is_not_printed(cli: Run) -> None:
