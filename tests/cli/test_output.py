@@ -19,8 +19,8 @@ FULL = Path("/dev/full")
 
 def in_shell(folder: Path, words: str) -> Ran:
     """Run a command as a process of its own, whose streams a shell has opened or closed."""
-    ran = subprocess.run(
-        ["/bin/sh", "-c", f'"$0" -c "from layover.cli.entry import main; main()" {words}', sys.executable],  # noqa: S603 - this program
+    ran = subprocess.run(  # noqa: S603 - this program
+        ["/bin/sh", "-c", f'"$0" -c "from layover.cli.entry import main; main()" {words}', sys.executable],
         cwd=folder,
         capture_output=True,
         text=True,

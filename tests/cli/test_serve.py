@@ -186,7 +186,13 @@ def test_without_any_key_it_is_not_served_to_others(folder: Path) -> None:
         ((), {"LAYOVER_ADMIN_KEY": "short"}, 2, "LAYOVER_ADMIN_KEY"),
         ((), {"LAYOVER_RATE_LIMIT": "many"}, 2, "LAYOVER_RATE_LIMIT"),
         ((), {"LAYOVER_JWT_SECRET": "short"}, 2, "LAYOVER_JWT_SECRET"),
-        (("--db", "ftp://x"), {}, 2, "no address of a database"),
+        (
+            ("--host", "192.0.2.1"),
+            {"LAYOVER_ADMIN_KEY": "a-key-that-nobody-knows"},
+            1,
+            "Name an address of this machine",
+        ),
+        (("--db", "ftp://x"), {}, 2, "not the address of a database"),
     ],
 )
 def test_what_cannot_be_served_is_told_in_a_sentence(

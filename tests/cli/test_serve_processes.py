@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import re
 import signal
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 
+from layover.cli.process_folder import process_folder
 from tests.cli.serving import ALL, sent, serving
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_several_processes_serve_one_port_and_one_that_dies_is_replaced(folder: Path) -> None:
@@ -43,6 +44,31 @@ def test_processes_end_when_the_one_that_started_them_is_killed(folder: Path) ->
         server.process.kill()
         server.said("engine_closed(?s:.*)engine_closed(?s:.*)engine_closed")  # the first one prepared the database
         server.said("(<end>)")  # they held its output open as long as they lived
+
+
+def test_a_folder_that_a_killed_supervisor_left_is_removed_by_the_next_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    program = "import os, sys, tempfile; from layover.cli.process_folder import process_folder\n"
+    program += "with process_folder() as folder: print(folder, flush=True); sys.stdin.read(); os._exit(9)"
+    command = [sys.executable, "-c", program]
+    with subprocess.Popen(  # noqa: S603 - this program
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "TMPDIR": str(tmp_path)}
+    ) as killed:
+        assert killed.stdout is not None
+        left = Path(killed.stdout.readline().strip())
+        with process_folder() as own:
+            assert left.exists()  # its supervisor lives
+            assert own != left
+        assert left.exists()
+        killed.kill()
+        killed.wait()
+    assert left.exists()
+    (tmp_path / "layover-processes-of-another-kind").mkdir()
+    with process_folder() as own:
+        assert not left.parent.exists()
+    assert [path.name for path in tmp_path.iterdir()] == ["layover-processes-of-another-kind"]
 
 
 def test_metrics_are_those_of_all_processes_and_never_go_backwards(folder: Path) -> None:

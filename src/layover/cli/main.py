@@ -181,7 +181,7 @@ def _help_of(words: list[str]) -> str:
 
 
 def _open_closed_streams() -> None:
-    """Open standard streams that were closed, so that what is printed goes nowhere and no other file takes their number."""
+    """Open standard streams that were closed: else a file that is opened later takes their numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - open until the end
