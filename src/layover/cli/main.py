@@ -170,7 +170,7 @@ def _ended(error: BaseException, stop: Stop) -> int:
 def _misuse(error: CycloptsError) -> str:
     """Return what is wrong with the words of a command."""
     if isinstance(error, UnusedCliTokensError):
-        given = [f"`{word}`" for word in error.unused_tokens]
+        given = [f"`{word}`" for word in error.unused_tokens or ()]
         return f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} more than the command takes."
     return " ".join(str(error).split())
 
