@@ -274,6 +274,20 @@ async def no_cursor(stage: Stage, route: Route) -> Answered:
     return await _ask(stage, route, id_, {"where": {"cursor": "nonsense!"}})
 
 
+@route("import_workflows", "trigger_path_conflict")
+async def imported_with_taken_name(stage: Stage, _route: Route) -> Answered:
+    name = stage.name()
+    definition = {**flow(end("done"), name=name), "triggers": [SCHEDULE]}
+    body = {"format": "layover/1", "workflows": [definition], "triggers": [{**SCHEDULE, "workflow": name}]}
+    return await stage.api.post("/workflows/import", body)
+
+
+@route("import_workflows", "unknown_workflow")
+async def imported_for_unknown_workflow(stage: Stage, _route: Route) -> Answered:
+    body = {"format": "layover/1", "workflows": [], "triggers": [{**SCHEDULE, "workflow": stage.name()}]}
+    return await stage.api.post("/workflows/import", body)
+
+
 # Deliveries
 
 
