@@ -7,6 +7,7 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from layover.errors import Closed
 from layover.ports.errors import StoreError, StoreUnavailable, StoreUnusable
