@@ -6,6 +6,7 @@ import asyncio
 import errno
 import socket
 from contextlib import ExitStack
+from logging import WARNING
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from uvicorn.protocols.http.flow_control import FlowControl
 
 from layover.api import acceptor
 from layover.api.connection_limits import ConnectionLimits, ConnectionSlots, Slot, limits_of
+from layover.api.connection_log import ConnectionLog
 from layover.api.connections import Connection
 from layover.api.endpoint import CONNECTION, Answering
 from layover.api.log_limits import LogLimit
@@ -327,6 +329,33 @@ def watched() -> tuple[Connection, Reader, Later]:
     fields = {"transport": reader, "loop": later, "flow": FlowControl(reader), "_slot": slot}  # type: ignore[arg-type]  # as much of one as it uses
     vars(connection).update(fields, _settings=ApiSettings(least_read=1_000))
     return connection, reader, later
+
+
+async def test_what_is_not_a_request_is_noted_a_few_times_and_upgrades_are_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with served(tmp_path) as api:
+        upgrade = "connection: upgrade\r\nupgrade: websocket"
+        for text in (f"GET /healthz HTTP/1.1\r\nhost: localhost\r\n{upgrade}", *["NONSENSE\r\n"] * 12):
+            with unhurried(api) as over:
+                await asyncio.get_running_loop().sock_sendall(over, f"{text}\r\n\r\n".encode())
+                assert await asyncio.get_running_loop().sock_recv(over, 12) in (b"HTTP/1.1 200", b"HTTP/1.1 400")
+    noted = [record for record in caplog.records if record.getMessage().startswith("malformed_request")]
+    assert {record.levelname for record in noted} == {"INFO"}
+    assert not [record for record in caplog.records if record.name == "uvicorn.error" and record.levelno >= WARNING]
+
+
+def test_lines_about_what_is_not_a_request_are_bounded(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    now = [0.0]
+    log = ConnectionLog(lambda: now[0])
+    for _ in range(15):
+        log.warning("Invalid HTTP request received.")
+    assert len(caplog.messages) == 10
+    now[0] = 10.0
+    log.warning("Invalid HTTP request received.")
+    assert caplog.messages[-1] == "malformed_request what='Invalid HTTP request received.' left_out=5"
 
 
 async def test_on_a_connection_that_is_closed_nothing_is_sent() -> None:
