@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 10  # of the children of children that are asked why
 _MOST_ASKED = 100  # executions that are asked for one answer, children included
-_MOST_TRACEBACKS = 10  # that are told of one execution
+_MOST_TRACEBACKS = 10  # in one answer about an execution
 _OF_OTHERS = frozenset({"child", "failed"})  # reasons that another execution has
 
 
@@ -95,7 +95,7 @@ class Queries:
         return [_with_progress(node, reports.get(node.context_id)) for node in found] if reports else found
 
     async def failures(self, rows: Sequence[ExecutionRow]) -> dict[str, Failure]:
-        """Return why executions of a list failed, as the last event of each says; without details, which may be long."""
+        """Return why executions of a list failed, by the last event of each; without details, which may be long."""
         failed = [row.head for row in rows if row.closed is not None and row.closed.error_code]
         last = await asyncio.gather(*(self.history(head.execution_id, head.last_seq, 1) for head in failed))
         return {
