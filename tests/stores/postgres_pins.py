@@ -13,7 +13,8 @@ PINNED = {
     "next_trigger_due": {"triggers_due (next_at)", "trigger_inputs_due (due_at)"},
     "move_trigger": {"triggers_pkey (id)"},
     "triggers_by_topic": {"triggers_by_topic (topic)"},
-    "count_pending_inputs": {"trigger_inputs_by_state (trigger_id, state)"},
+    "trigger_by_token": {"trigger_tokens_pkey (hash)", "triggers_pkey (id)"},
+    "count_pending_inputs": {"trigger_inputs_pending (trigger_id)"},
     "open_executions_of_trigger": {"trigger_inputs_by_state (trigger_id, state)", "heads_pkey (execution_id)"},
     "commit of everything": {
         "executions_pkey (execution_id)",
@@ -144,6 +145,10 @@ SOUGHT = {
     "trigger_events_after",
     "list_triggers",
     "list_trigger_inputs",
+    "trigger_tokens_after",
+    "lasting_trigger_token",
+    "end_trigger_tokens",
+    "delete_trigger_tokens",
     "triggers_of_workflow",
     "write_answers",
     "write_answers_audited",
@@ -193,6 +198,8 @@ SOUGHT = {
     "first_paused",
     "count_due",
     "count_commands",
+    "count_trigger_states",
+    "count_pending_of_triggers",
 }
 NO_TABLE = {"lock_limits", "notify", "allow_sequential_scans", "server_settings", "server_version", "server_time"}
 ONLY_INSERTED = {
@@ -201,6 +208,7 @@ ONLY_INSERTED = {
     "copy_trigger_inputs",
     "insert_trigger_events",
     "insert_trigger_inputs",
+    "insert_trigger_tokens",
     "end_reply",
     "register_instance",
     "insert_audit_entries",
