@@ -282,7 +282,14 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "too_many_steps",
     ),
     AlreadyExists: ("already_exists", "idempotency_mismatch"),
-    WrongState: ("execution_closed", "not_a_schedule", "snapshot_pending", "workflow_inactive", "wrong_state"),
+    WrongState: (
+        "execution_closed",
+        "not_a_poll",
+        "not_a_schedule",
+        "snapshot_pending",
+        "workflow_inactive",
+        "wrong_state",
+    ),
     AnswerRefused: (
         "already_answered",
         "already_decided",

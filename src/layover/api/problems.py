@@ -50,6 +50,7 @@ STATUS: Final[dict[str, int]] = {
     "in_progress": 409,
     "limit_reached": 409,
     "missing_functions": 409,
+    "not_a_poll": 409,
     "not_a_schedule": 409,
     "not_your_turn": 409,
     "point_closed": 409,

@@ -19,6 +19,7 @@ _CODES = {
     "unknown_key": UNKNOWN,
     "unknown_trigger": UNKNOWN,
     "unknown_input": UNKNOWN,
+    "not_a_poll": WRONG_STATE,
     "not_a_schedule": WRONG_STATE,
     "trigger_full": WRONG_STATE,
     "wrong_state": WRONG_STATE,

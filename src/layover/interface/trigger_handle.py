@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
+from layover.core.poll_cursors import LONGEST_CURSOR
 from layover.interface.arguments import check_word
 from layover.interface.bounds import SHORT, check_act, check_number, check_text
 from layover.interface.listing import Listing
@@ -41,6 +42,7 @@ class TriggerHandle:
         reason: str
         next_at: Moment | None
         failures: int
+        cursor: str | None
         definition: dict[str, Any]
 
     def __init__(self, backend: Backend, info: Trigger) -> None:
@@ -69,6 +71,12 @@ class TriggerHandle:
     async def resume(self, *, catch_up: bool = False) -> Self:
         """Go on from now; with `catch_up`, occurrences of the pause are made up for as the schedule says."""
         self.info = await self._backend.triggers.resume(self.info.id, catch_up=catch_up)
+        return self
+
+    async def rewind(self, cursor: str | None) -> Self:
+        """Set the cursor of a poll, None for the beginning; items that are still known by their ids start nothing."""
+        check_text("cursor", cursor, LONGEST_CURSOR)
+        self.info = await self._backend.triggers.rewind(self.info.id, cursor)
         return self
 
     async def fire(self, data: object = None, *, id: str | None = None, dry_run: bool = False) -> Fired:  # noqa: A002 - as everywhere

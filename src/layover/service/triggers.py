@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from layover.service.actor import Actor
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}/[A-Za-z][A-Za-z0-9_-]{0,254}")
+_LONGEST_IN_AUDIT: Final = 1_000  # characters of a cursor
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
@@ -109,6 +110,13 @@ class TriggerService:
         id_ = checked_id(trigger_id)
         entry = self._actor.entry("trigger.resume", id_, catch_up=catch_up or None)
         return await self._shown(await self._actor.runtime.triggers.resume(id_, entry, catch_up=catch_up))
+
+    async def rewind(self, trigger_id: str, cursor: str | None) -> Trigger:
+        """Set the cursor of a poll; None is the beginning."""
+        self._actor.require("workflow:write")
+        id_ = checked_id(trigger_id)
+        entry = self._actor.entry("trigger.rewind", id_, cursor=cursor[:_LONGEST_IN_AUDIT] if cursor else cursor)
+        return await self._shown(await self._actor.runtime.triggers.rewind(id_, cursor, entry))
 
     async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
         """Give a trigger an input by hand."""

@@ -256,7 +256,7 @@ class _Signals(_Family):
 
 class _Triggers(_Family):
     name = "triggers"
-    changing = frozenset({"pause", "resume", "fire", "backfill", "replay", "discard"})
+    changing = frozenset({"pause", "resume", "fire", "backfill", "replay", "discard", "rewind"})
 
 
 class _Access(_Family):

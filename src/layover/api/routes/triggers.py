@@ -18,6 +18,7 @@ from layover.model.triggers import (
     FireBody,
     Fired,
     InputState,
+    RewindBody,
     Trigger,
     TriggerEvent,
     TriggerInput,
@@ -161,6 +162,18 @@ async def pause_trigger(call: Request[TriggerPauseBody, NoQuery]) -> Response:
 async def resume_trigger(call: Request[TriggerResumeBody, NoQuery]) -> Response:
     """Let a trigger go on from now; with `catch_up`, make up for occurrences of the pause as its schedule says."""
     return Response(await call.service.triggers.resume(call.path["id"], catch_up=call.body.catch_up))
+
+
+@routes.post(
+    "/triggers/{id}/rewind",
+    needs=_WRITE,
+    body=RewindBody,
+    answers={200: Trigger},
+    problems=(*_ACTS, "invalid_input", "not_a_poll"),
+)
+async def rewind_trigger(call: Request[RewindBody, NoQuery]) -> Response:
+    """Set the cursor of a poll; items that are still known by their ids start nothing again."""
+    return Response(await call.service.triggers.rewind(call.path["id"], call.body.cursor))
 
 
 @routes.post(

@@ -66,6 +66,11 @@ class HttpTriggers:
         body = {"catch_up": catch_up}
         return await self._transport.ask(post(path_of("triggers", trigger_id, "resume"), body), Trigger)
 
+    async def rewind(self, trigger_id: str, cursor: str | None) -> Trigger:
+        """Set the cursor of a poll; None is the beginning."""
+        body = {"cursor": cursor}
+        return await self._transport.ask(post(path_of("triggers", trigger_id, "rewind"), body), Trigger)
+
     async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
         """Give a trigger an input by hand."""
         body: dict[str, object] = {"data": plain(data), "dry_run": dry_run}

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from layover.core.calendar import ZONE_DATA
+from layover.core.definitions.model import DEFAULT_PENDING
 from layover.core.definitions.trigger_types import ScheduleTrigger
 from layover.core.moments import Moment, moment
 from layover.core.schedules import decode_cursor
@@ -36,10 +39,12 @@ async def _reasons(instance: Instance, queries: Queries, row: TriggerRow, shown:
         said = f": {shown.reason}" if shown.reason else "."
         yield WhyReason(kind=shown.state, text=f"It is {shown.state}{said}")
     if shown.state == "initialized":
-        yield WhyReason(kind="initialized", text="Its `from` is not reached.")
+        yield WhyReason(kind="initialized", text=shown.reason or "Its `from` is not reached.")
     if instance.settings.executions <= 0 and not await _may_have_others(instance):
         yield WhyReason(kind="no_instance", text="No instance is running that could serve it.")
     async for reason in _of_schedule(instance, queries, row):
+        yield reason
+    async for reason in _of_poll(instance, row):
         yield reason
     async for reason in _of_log(instance, row):
         yield reason
@@ -85,6 +90,20 @@ async def _of_schedule(instance: Instance, queries: Queries, row: TriggerRow) ->
             execution=execution_id,
             because=because.reasons,
         )
+
+
+async def _of_poll(instance: Instance, row: TriggerRow) -> AsyncIterator[WhyReason]:
+    if row.type != "poll" or row.state in ("paused", "stopped"):
+        return
+    if row.owner is not None:
+        yield WhyReason(kind="polling", text=f"{row.owner} polls it now.", until=Moment.maybe(row.next_at))
+    elif row.next_at is not None and row.state != "initialized":
+        text = f"It is polled at {moment(row.next_at)}."
+        yield WhyReason(kind="next", text=text, until=Moment.of(row.next_at))
+    most = int(msgspec.json.decode(row.config).get("max_pending", DEFAULT_PENDING))
+    if await instance.store.triggers.count_pending(row.id, most) >= most:
+        text = f"{most:,} inputs are pending, as many as `max_pending` allows: it is polled when some have started."
+        yield WhyReason(kind="backlog", text=text)
 
 
 async def _of_log(instance: Instance, row: TriggerRow) -> AsyncIterator[WhyReason]:

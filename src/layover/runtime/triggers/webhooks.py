@@ -16,21 +16,19 @@ import msgspec
 from layover.core.calendar import zone_named
 from layover.core.definitions.instants import parse_instant
 from layover.core.definitions.trigger_types import WebhookTrigger
-from layover.core.expressions.errors import ExpressionError
 from layover.core.ids import trigger_id
 from layover.core.payloads import plain
-from layover.core.trigger_inputs import input_id, passes
 from layover.core.webhooks import Delivery, HookCheck, RefusedHook, WebhookSecret, verify
 from layover.errors import InvalidInput, LimitReached, NotAllowed, NotFound
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.trigger_records import NewEvent, Reception
-from layover.runtime.triggers.received import Payload, new_input, trigger_object
+from layover.ports.trigger_records import Reception
+from layover.runtime.triggers.named_input import named_input
+from layover.runtime.triggers.received import Payload, new_input
 from layover.runtime.triggers.registration import execution_id_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from layover.core.plan import PlannedTrigger
     from layover.core.webhooks import Verified
     from layover.ports.trigger_records import InputRow, TriggerRow
     from layover.runtime.instance import Instance
@@ -96,7 +94,8 @@ class Webhooks:
         if verified.challenge is not None:
             return HookResult("challenge", challenge=verified.challenge)
         payload = Payload(input_id=verified.input_id, data=_data(request), headers=_shown_headers(request.headers))
-        event = self._named(row, planned, new_input(row, payload, now=now, dedup=planned.trigger.dedup), payload, now)
+        arrived = new_input(row, payload, now=now, dedup=planned.trigger.dedup)
+        event = named_input(row, planned, arrived, payload, now)
         if event is None or event.input is None:
             self._instance.metrics.trigger_input(row.workflow, row.name, "filtered")
             return HookResult("filtered", verified.input_id)
@@ -140,24 +139,6 @@ class Webhooks:
             if secret is not None:
                 found.append(WebhookSecret(secret.value, until))
         return found
-
-    def _named(
-        self, row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
-    ) -> NewEvent | None:
-        """Return the input with the id that its author gives it; None if the filter does not let it pass."""
-        if event.input is None:
-            return None
-        try:
-            trigger = trigger_object(row, event.input, payload)
-            if not passes(planned, trigger, now):
-                return None
-            own = input_id(planned, trigger, now)
-        except ExpressionError:
-            return event  # it is rejected when it starts, and the sender need not send it again
-        if own is None:
-            return event
-        body = msgspec.json.encode(msgspec.structs.replace(payload, input_id=own))
-        return NewEvent(kind=event.kind, body=body, input=msgspec.structs.replace(event.input, input_id=own))
 
     async def _result(self, row: TriggerRow, one: InputRow, respond: str) -> HookResult:
         known = await self._instance.store.triggers.find_input(row.id, one.input_id) or one

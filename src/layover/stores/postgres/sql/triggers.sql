@@ -82,8 +82,9 @@ SELECT
 -- name: move_trigger
 UPDATE layover.triggers
 SET state = $3::text, reason = $4::text, next_at = $5::bigint, cursor = $6::bytea, failures = $7::integer,
-    seq = $8::bigint
+    seq = $8::bigint, owner = $9::text, epoch = epoch + ($9::text IS NOT NULL)::integer
 WHERE id = $1::uuid AND seq = $2::bigint
+    AND ($10::integer IS NULL OR (epoch = $10 AND cursor = $11::bytea))
 RETURNING TRUE
 
 -- name: note_trigger_event
@@ -114,6 +115,9 @@ UPDATE layover.trigger_inputs SET due_at = $2::bigint WHERE trigger_id = $1::uui
 SELECT trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
 FROM layover.trigger_inputs
 WHERE trigger_id = $1::uuid AND input_id = $2::text
+
+-- name: known_trigger_inputs
+SELECT input_id FROM layover.trigger_inputs WHERE trigger_id = $1::uuid AND input_id = ANY($2::text[])
 
 -- name: change_trigger_input
 UPDATE layover.trigger_inputs
