@@ -233,6 +233,7 @@ ROWS: dict[str, list[Panel]] = {
             {"{{trigger}} {{outcome}}": per_minute("layover_trigger_inputs_total", "trigger", "outcome")},
         ),
         Panel("Lateness of starts", percentiles("layover_trigger_lateness_seconds"), "s"),
+        Panel("Polls of sources", percentiles("layover_trigger_poll_seconds"), "s"),
         Panel(
             "Refused deliveries of webhooks per minute",
             {"{{reason}}": per_minute("layover_webhooks_refused_total", "reason")},

@@ -69,3 +69,10 @@ def test_what_is_not_there_is_told(cli: Run) -> None:
     assert cli("triggers", "show", "tick/other").code == 3
     assert cli("triggers", "discard", "tick/often", "nothing").code == 3
     assert cli("triggers", "next", "tick/sent").code == 4
+
+
+@pytest.mark.usefixtures("registered")
+def test_only_a_poll_is_rewound_and_a_cursor_is_given_once(cli: Run) -> None:
+    assert cli("triggers", "rewind", "tick/often", "17").code == 4
+    assert cli("triggers", "rewind", "tick/often").code == 2
+    assert cli("triggers", "rewind", "tick/often", "17", "--to-beginning").code == 2

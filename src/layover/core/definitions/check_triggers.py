@@ -121,7 +121,8 @@ class TriggerChecker:
             self._add("bad_value", trigger, "timeout", "`timeout` is at least `1s` and at most `1h`.")
         if "cursor" in trigger.with_:
             self._add("bad_value", trigger, "with", "The engine passes `cursor` to a source: remove it from `with`.")
-        self._check_source(trigger, source_key(trigger.source))
+        else:
+            self._check_source(trigger, source_key(trigger.source))
 
     def _check_source(self, trigger: PollTrigger, key: str) -> None:
         functions, name = self._functions, trigger.source
