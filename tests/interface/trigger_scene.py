@@ -20,12 +20,16 @@ YEARLY: dict[str, Any] = {
 }
 SENT: dict[str, Any] = {"name": "sent", "type": "signal", "signal": "tick"}
 # No door has the source, so nothing is polled while the scene is played.
-POLLED: dict[str, Any] = {"name": "polled", "type": "poll", "source": "nobody_has_it", "with": {"folder": "INBOX"}}
+POLLING: dict[str, Any] = {
+    "name": "polling",
+    "nodes": [{"id": "out", "type": "end", "output": "${input}"}],
+    "triggers": [{"name": "polled", "type": "poll", "source": "nobody_has_it", "with": {"folder": "INBOX"}}],
+}
 TICKING: dict[str, Any] = {
     "name": "ticking",
     "input": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
     "nodes": [{"id": "out", "type": "end", "output": "${input}"}],
-    "triggers": [YEARLY, SENT, {**SENT, "name": "third", "signal": "tock"}, POLLED],
+    "triggers": [YEARLY, SENT, {**SENT, "name": "third", "signal": "tock"}],
 }
 
 
@@ -45,7 +49,7 @@ async def triggers(play: Play) -> None:
     await _states(play, yearly)
     await _inputs(play, yearly, await play.do(door, "trigger", "ticking/sent"))
     await _backfills(play, yearly)
-    await _polls(play, yearly, await play.do(door, "trigger", "ticking/polled"))
+    await _polls(play, yearly)
 
 
 async def _schedules(play: Play, yearly: Any) -> None:
@@ -111,13 +115,16 @@ async def _backfills(play: Play, yearly: Any) -> None:
         await play.refused(yearly, "backfill", begin, end)
 
 
-async def _polls(play: Play, yearly: Any, polled: Any) -> None:
-    await play.call(polled, "pause")  # it would say any moment that it has no source
+async def _polls(play: Play, yearly: Any) -> None:
+    await play.refused(play.door, "register", POLLING)
+    await play.do(play.door, "register", POLLING, allow_unknown=True)
+    polled = await play.call(play.door, "trigger", "polling/polled")
+    await play.call(polled, "pause", "for a while")  # it would say any moment that it has no source
+    await play.do(polled, "refresh")
     await play.do(polled, "rewind", "17")
     await play.do(polled, "rewind", None)
     await play.refused(polled, "rewind", "x" * 16_001)
     await play.refused(polled, "rewind", "ä" * 8_001)
     await play.refused(polled, "rewind", 17)
-    await play.refused(polled, "rewind")
     await play.refused(yearly, "rewind", "17")
     await play.do(polled, "why")
