@@ -74,17 +74,25 @@ def read_up_to(shop: Path) -> tuple[int, int]:
     return count, row[0] if row is not None else 0
 
 
+async def taken_over(engine: Engine, shop: Path) -> None:
+    """Wait until all orders are acknowledged, and have started."""
+    trigger = await engine.trigger("order_import/orders")
+    while True:
+        count, acknowledged = read_up_to(shop)
+        if count == acknowledged and not await trigger.inputs(state="pending").all():
+            return
+        await asyncio.sleep(0.05)
+
+
 async def main(shop: Path) -> None:
     """Take over the orders of a shop, and say so."""
     open_shop(shop)
     flow = order_import(shop)
     async with Engine(f"sqlite:///{shop}.layover", workflows=[flow]) as engine:
         known = {one.id async for one in engine.executions(workflow=flow.name)}
-        while (found := read_up_to(shop))[0] != found[1]:
-            await asyncio.sleep(0.05)
-        results = [
-            await (await engine.execution(one.id)).result() async for one in engine.executions() if one.id not in known
-        ]
+        await taken_over(engine, shop)
+        new = [one.id async for one in engine.executions(workflow=flow.name) if one.id not in known]
+        results = [await (await engine.execution(id_)).result() for id_ in new]
     print("\n".join(sorted(results)))
 
 
