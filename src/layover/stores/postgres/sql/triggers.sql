@@ -117,7 +117,12 @@ FROM layover.trigger_inputs
 WHERE trigger_id = $1::uuid AND input_id = $2::text
 
 -- name: known_trigger_inputs
-SELECT input_id FROM layover.trigger_inputs WHERE trigger_id = $1::uuid AND input_id = ANY($2::text[])
+-- Each is looked up by its key; a comparison with the whole array would go through all inputs of the trigger.
+SELECT g.input_id
+FROM unnest($2::text[]) AS g (input_id)
+WHERE EXISTS (
+    SELECT 1 FROM layover.trigger_inputs AS i WHERE i.trigger_id = $1::uuid AND i.input_id = g.input_id OFFSET 0
+)
 
 -- name: change_trigger_input
 UPDATE layover.trigger_inputs
