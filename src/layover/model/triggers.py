@@ -108,7 +108,7 @@ class TriggerPauseBody(Body, frozen=True, kw_only=True):
     reason: Reason | None = None
 
 
-class RewindBody(Body, frozen=True, kw_only=True):
+class TriggerRewindBody(Body, frozen=True, kw_only=True):
     """The cursor from which a poll goes on; null is the beginning."""
 
     cursor: Annotated[str, Meta(max_length=16_000)] | None

@@ -18,13 +18,13 @@ from layover.model.triggers import (
     FireBody,
     Fired,
     InputState,
-    RewindBody,
     Trigger,
     TriggerEvent,
     TriggerInput,
     TriggerOccurrences,
     TriggerPauseBody,
     TriggerResumeBody,
+    TriggerRewindBody,
 )
 
 if TYPE_CHECKING:
@@ -167,11 +167,11 @@ async def resume_trigger(call: Request[TriggerResumeBody, NoQuery]) -> Response:
 @routes.post(
     "/triggers/{id}/rewind",
     needs=_WRITE,
-    body=RewindBody,
+    body=TriggerRewindBody,
     answers={200: Trigger},
     problems=(*_ACTS, "invalid_input", "not_a_poll"),
 )
-async def rewind_trigger(call: Request[RewindBody, NoQuery]) -> Response:
+async def rewind_trigger(call: Request[TriggerRewindBody, NoQuery]) -> Response:
     """Set the cursor of a poll; items that are still known by their ids start nothing again."""
     return Response(await call.service.triggers.rewind(call.path["id"], call.body.cursor))
 
