@@ -281,9 +281,11 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "payload_too_large",
         "too_many_steps",
     ),
-    AlreadyExists: ("already_exists", "idempotency_mismatch"),
+    AlreadyExists: ("already_exists", "idempotency_mismatch", "trigger_path_conflict"),
     WrongState: (
         "execution_closed",
+        "managed_by_definition",
+        "no_token",
         "not_a_poll",
         "not_a_schedule",
         "snapshot_pending",

@@ -34,6 +34,10 @@ async def test_its_test_of_a_schedule_passes(layover: Layover, names: dict[str, 
     await names["test_the_import_runs_every_night"](layover)
 
 
+async def test_its_test_of_a_webhook_passes(layover: Layover, names: dict[str, Any]) -> None:
+    await names["test_a_payment_starts_the_shop"](layover)
+
+
 async def test_its_test_of_a_source_passes(layover: Layover, names: dict[str, Any]) -> None:
     await names["test_each_mail_starts_one_import"](layover)
 

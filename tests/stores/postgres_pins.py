@@ -14,7 +14,8 @@ PINNED = {
     "move_trigger": {"triggers_pkey (id)"},
     "known_trigger_inputs": {"trigger_inputs_pkey (trigger_id, input_id)"},
     "triggers_by_topic": {"triggers_by_topic (topic)"},
-    "count_pending_inputs": {"trigger_inputs_by_state (trigger_id, state)"},
+    "trigger_by_token": {"trigger_tokens_pkey (hash)", "triggers_pkey (id)"},
+    "count_pending_inputs": {"trigger_inputs_pending (trigger_id)"},
     "open_executions_of_trigger": {"trigger_inputs_by_state (trigger_id, state)", "heads_pkey (execution_id)"},
     "commit of everything": {
         "executions_pkey (execution_id)",
@@ -145,6 +146,10 @@ SOUGHT = {
     "trigger_events_after",
     "list_triggers",
     "list_trigger_inputs",
+    "trigger_tokens_after",
+    "lasting_trigger_token",
+    "end_trigger_tokens",
+    "delete_trigger_tokens",
     "triggers_of_workflow",
     "write_answers",
     "write_answers_audited",
@@ -194,6 +199,8 @@ SOUGHT = {
     "first_paused",
     "count_due",
     "count_commands",
+    "count_trigger_states",
+    "count_pending_of_triggers",
 }
 NO_TABLE = {"lock_limits", "notify", "allow_sequential_scans", "server_settings", "server_version", "server_time"}
 ONLY_INSERTED = {
@@ -202,6 +209,7 @@ ONLY_INSERTED = {
     "copy_trigger_inputs",
     "insert_trigger_events",
     "insert_trigger_inputs",
+    "insert_trigger_tokens",
     "end_reply",
     "register_instance",
     "insert_audit_entries",

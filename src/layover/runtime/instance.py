@@ -36,6 +36,7 @@ from layover.runtime.secrets.call_secrets import SecretSource
 from layover.runtime.secrets.grants import SecretGrants
 from layover.runtime.store_gauges import StoreGauges
 from layover.runtime.triggers.input_starter import InputStarter
+from layover.runtime.triggers.notes import FilteredNotes
 from layover.runtime.triggers.poller import Poller
 from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 from layover.runtime.triggers.signal_inputs import SignalInputs
@@ -131,8 +132,8 @@ class Instance:
         self.signals = Signals(store, clock, machine.ids, self.signal_router)
         claimer = ScheduleClaimer(store, self.plans)
         input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
-        threads = machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing)
         self.trigger_runner = TriggerRunner(store, clock, settings, claimer, input_starter, self.metrics)
+        self.filtered_inputs = FilteredNotes()
         self.poller = Poller(
             name=self.id,
             store=store,
@@ -140,12 +141,15 @@ class Instance:
             settings=settings,
             registry=registry,
             claimer=claimer,
-            threads=threads,
+            threads=machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing),
             metrics=self.metrics,
             runner=self.trigger_runner,
+            notes=self.filtered_inputs,
         )
         self.trigger_runner.poller = self.poller
-        self.signal_router.triggers = SignalInputs(store, clock, claimer, self.trigger_runner, self.metrics)
+        self.signal_router.triggers = SignalInputs(
+            store, clock, claimer, self.trigger_runner, self.metrics, self.filtered_inputs
+        )
         self.webhooks = Webhooks(self, claimer)
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
         self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)

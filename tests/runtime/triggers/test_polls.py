@@ -225,7 +225,7 @@ async def test_a_full_backlog_stops_polling(layover: Layover) -> None:
     before = len(mailbox.polls)
     await layover.skip("1h")
     assert len(mailbox.polls) == before
-    assert "2 inputs are pending, as many as" in (await trigger.why()).reasons[1].text
+    assert "backlog" in [one.kind for one in (await trigger.why()).reasons]
     await trigger.discard("a")
     await layover.skip("5s")
     assert await inputs(layover) == [7]

@@ -21,7 +21,7 @@ _OF_WORKFLOW = {
 }
 
 
-def trigger_of(row: TriggerRow, status: WorkflowStatus | None) -> Trigger:
+def trigger_of(row: TriggerRow, status: WorkflowStatus | None, address: str | None = None) -> Trigger:
     """Return a trigger; one that could fire shows the state of its workflow, if that keeps it from doing so."""
     state, reason = row.state, row.reason
     if status is not None and status.state in _OF_WORKFLOW and row.state in ("active", "initialized", "error"):
@@ -37,6 +37,8 @@ def trigger_of(row: TriggerRow, status: WorkflowStatus | None) -> Trigger:
         failures=row.failures,
         cursor=decode_poll_cursor(row.cursor) if row.type == "poll" else None,
         definition=msgspec.json.decode(row.config),
+        managed=row.managed,
+        address=address,
     )
 
 

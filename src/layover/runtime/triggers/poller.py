@@ -28,8 +28,7 @@ from layover.ports.errors import StoreError
 from layover.ports.trigger_records import NewEvent, PollLease, TriggerMove
 from layover.runtime.triggers.back_off import failed_move, state_changed
 from layover.runtime.triggers.batches import check_batch
-from layover.runtime.triggers.named_input import named_input
-from layover.runtime.triggers.received import Payload, new_input
+from layover.runtime.triggers.received import Payload, named_input, new_input, note_filtered
 from layover.runtime.triggers.source_calls import MOST_AT_ONCE, SourceCalls
 
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from layover.runtime.metrics import Metrics
     from layover.runtime.settings import RuntimeSettings
     from layover.runtime.triggers.batches import CheckedBatch
+    from layover.runtime.triggers.notes import FilteredNotes
     from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 
 ADVANCED = "TriggerCursorAdvanced"
@@ -104,8 +104,10 @@ class Poller:
         threads: Threads,
         metrics: Metrics,
         runner: InputRunner,
+        notes: FilteredNotes,
     ) -> None:
         self._name = name
+        self._notes = notes
         self._runner = runner
         self._store = store
         self._clock = clock
@@ -291,6 +293,7 @@ class Poller:
             named = named_input(row, poll.planned, event, payload, now)
             if named is None:
                 filtered += 1
+                note_filtered(self._notes, row, poll.planned, event, payload, now)
             elif named.input is not None:
                 found.setdefault(named.input.input_id, named)
         # What is added meanwhile changes the number of the trigger, and then nothing of this is written.

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.expressions.errors import ExpressionError
 from layover.core.moments import moment
+from layover.core.trigger_inputs import failing_part, input_id, passes
 from layover.ports.trigger_records import InputRow, NewEvent
 
 if TYPE_CHECKING:
+    from layover.core.plan import PlannedTrigger
     from layover.ports.trigger_records import TriggerRow
+    from layover.runtime.triggers.notes import FilteredNotes
 
 RECEIVED = "TriggerInputReceived"
 OWN_FOR = 1_000  # milliseconds that a pending input is left to the instance that wrote it
@@ -58,3 +62,32 @@ def new_input(
         forget_at=now + dedup,
     )
     return NewEvent(kind=RECEIVED, body=msgspec.json.encode(payload), input=one)
+
+
+def note_filtered(
+    notes: FilteredNotes, row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
+) -> None:
+    """Note an input that the filter does not let pass, with the part of the filter that is false."""
+    if event.input is not None:
+        notes.add(row.id, failing_part(planned, trigger_object(row, event.input, payload), now), now)
+
+
+def named_input(
+    row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
+) -> NewEvent | None:
+    """Return an input with the id that its author gives it; None if the filter does not let it pass."""
+    if event.input is None:
+        return None
+    if "filter" not in planned.expressions and "id" not in planned.renderers:
+        return event
+    try:
+        trigger = trigger_object(row, event.input, payload)
+        if not passes(planned, trigger, now):
+            return None
+        own = input_id(planned, trigger, now)
+    except ExpressionError:
+        return event  # it is rejected when it starts, so that somebody sees why
+    if own is None or own == payload.input_id:
+        return event
+    body = msgspec.json.encode(msgspec.structs.replace(payload, input_id=own))
+    return NewEvent(kind=event.kind, body=body, input=msgspec.structs.replace(event.input, input_id=own))
