@@ -153,6 +153,6 @@ def _read(name: str) -> bytes:
             return sys.stdin.buffer.read(most)
         with Path(name).open("rb") as file:
             return file.read(most)
-    except (OSError, ValueError) as error:  # a name with a null character is no name
+    except (OSError, ValueError) as error:  # no file can have a name with a null character
         hint = HOW_TO_NAME if all(part.isidentifier() for part in name.split(".")) and not Path(name).suffix else ""
         raise Stop(f"{name}: {getattr(error, 'strerror', None) or error}", hint=hint) from error

@@ -48,6 +48,7 @@ EVENTS: Final = {
     "load_failed": "An execution could not be read; it is tried again.",
     "look_failed": "Commands to running executions could not be read; the next look finds them.",
     "loop_blocked": "A function holds up everything else: it should not be async, or use a thread.",
+    "malformed_request": "A connection sent what is not an HTTP request. `left_out` counts lines that were left out.",
     "message_undeliverable": "A message to another execution cannot be delivered; please report it.",
     "metrics_not_shared": "The metrics of a process could not be shared with the other processes of a server.",
     "neighbours_unknown": "Which other instances are alive could not be read.",
