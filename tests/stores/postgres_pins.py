@@ -13,6 +13,7 @@ PINNED = {
     "due_trigger_inputs": {"trigger_inputs_due (due_at)"},
     "next_trigger_due": {"triggers_due (next_at)", "trigger_inputs_due (due_at)"},
     "move_trigger": {"triggers_pkey (id)"},
+    "known_trigger_inputs": {"trigger_inputs_pkey (trigger_id, input_id)"},
     "triggers_by_topic": {"triggers_by_topic (topic)"},
     "trigger_by_token": {"trigger_tokens_pkey (hash)", "triggers_pkey (id)"},
     "count_pending_inputs": {"trigger_inputs_pending (trigger_id)"},
