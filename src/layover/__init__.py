@@ -73,7 +73,16 @@ if TYPE_CHECKING:
     from layover.model.problems import Winner
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.triggers import Backfilled, Fired, Trigger, TriggerEvent, TriggerInput, TriggerOccurrence
+    from layover.model.triggers import (
+        Backfilled,
+        Fired,
+        HookReceipt,
+        Replayed,
+        Trigger,
+        TriggerEvent,
+        TriggerInput,
+        TriggerOccurrence,
+    )
     from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
@@ -132,6 +141,7 @@ __all__ = [
     "GraphEdge",
     "GraphNode",
     "Happened",
+    "HookReceipt",
     "InputDelivery",
     "InvalidDefinition",
     "InvalidInput",
@@ -159,6 +169,7 @@ __all__ = [
     "Progress",
     "Rate",
     "RateLimited",
+    "Replayed",
     "RequestPolicy",
     "Retry",
     "Secret",
@@ -233,7 +244,9 @@ _NAMES = {
     "layover.model.problems": "Winner",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
-    "layover.model.triggers": "Backfilled Fired Trigger TriggerEvent TriggerInput TriggerOccurrence",
+    "layover.model.triggers": (
+        "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
+    ),
     "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
