@@ -14,7 +14,7 @@ PINNED = {
     "move_trigger": {"triggers_pkey (id)"},
     "triggers_by_topic": {"triggers_by_topic (topic)"},
     "trigger_by_token": {"trigger_tokens_pkey (hash)", "triggers_pkey (id)"},
-    "count_pending_inputs": {"trigger_inputs_by_state (trigger_id, state)"},
+    "count_pending_inputs": {"trigger_inputs_pending (trigger_id)"},
     "open_executions_of_trigger": {"trigger_inputs_by_state (trigger_id, state)", "heads_pkey (execution_id)"},
     "commit of everything": {
         "executions_pkey (execution_id)",
@@ -198,6 +198,8 @@ SOUGHT = {
     "first_paused",
     "count_due",
     "count_commands",
+    "count_trigger_states",
+    "count_pending_of_triggers",
 }
 NO_TABLE = {"lock_limits", "notify", "allow_sequential_scans", "server_settings", "server_version", "server_time"}
 ONLY_INSERTED = {

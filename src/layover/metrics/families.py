@@ -111,6 +111,8 @@ _DATABASE = _of_database(
     _gauge("layover_commands_queued", "Commands and answers that wait with them."),
     _gauge("layover_outbox_messages", "Messages between executions that are not delivered."),
     _gauge("layover_outbox_oldest_age_seconds", "How long the first of them has been due."),
+    _gauge("layover_trigger_state", "Triggers, by state.", "state"),
+    _gauge("layover_trigger_pending", "Inputs of triggers that wait to start.", "trigger"),
     _gauge("layover_instances", "Instances that are alive."),
     _gauge("layover_store_size_bytes", "Size of the database file (SQLite)."),
     _gauge("layover_store_free_bytes", "Free space on the disk of the database file (SQLite)."),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from layover.ports.records import AuditRow, StoreRecord
 
 TriggerState: TypeAlias = Literal["initialized", "active", "paused", "stopped", "error"]
 InputState: TypeAlias = Literal["pending", "started", "delivered", "skipped", "rejected", "discarded"]
 
+TRIGGER_STATES: tuple[TriggerState, ...] = get_args(TriggerState)
 REMOVED = "removed"  # the reason of a trigger that the newest version of its workflow has no more
 
 

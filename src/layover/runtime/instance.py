@@ -36,6 +36,7 @@ from layover.runtime.secrets.call_secrets import SecretSource
 from layover.runtime.secrets.grants import SecretGrants
 from layover.runtime.store_gauges import StoreGauges
 from layover.runtime.triggers.input_starter import InputStarter
+from layover.runtime.triggers.notes import FilteredNotes
 from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 from layover.runtime.triggers.signal_inputs import SignalInputs
 from layover.runtime.triggers.trigger_runner import TriggerRunner
@@ -130,7 +131,10 @@ class Instance:
         claimer = ScheduleClaimer(store, self.plans)
         input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
         self.trigger_runner = TriggerRunner(store, clock, settings, claimer, input_starter, self.metrics)
-        self.signal_router.triggers = SignalInputs(store, clock, claimer, self.trigger_runner, self.metrics)
+        self.filtered_inputs = FilteredNotes()
+        self.signal_router.triggers = SignalInputs(
+            store, clock, claimer, self.trigger_runner, self.metrics, self.filtered_inputs
+        )
         self.webhooks = Webhooks(self, claimer)
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
         self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)

@@ -8,12 +8,13 @@ import msgspec
 
 from layover.core.expressions.errors import ExpressionError
 from layover.core.moments import moment
-from layover.core.trigger_inputs import input_id, passes
+from layover.core.trigger_inputs import failing_part, input_id, passes
 from layover.ports.trigger_records import InputRow, NewEvent
 
 if TYPE_CHECKING:
     from layover.core.plan import PlannedTrigger
     from layover.ports.trigger_records import TriggerRow
+    from layover.runtime.triggers.notes import FilteredNotes
 
 RECEIVED = "TriggerInputReceived"
 OWN_FOR = 1_000  # milliseconds that a pending input is left to the instance that wrote it
@@ -61,6 +62,14 @@ def new_input(
         forget_at=now + dedup,
     )
     return NewEvent(kind=RECEIVED, body=msgspec.json.encode(payload), input=one)
+
+
+def note_filtered(
+    notes: FilteredNotes, row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
+) -> None:
+    """Note an input that the filter does not let pass, with the part of the filter that is false."""
+    if event.input is not None:
+        notes.add(row.id, failing_part(planned, trigger_object(row, event.input, payload), now), now)
 
 
 def named_input(
