@@ -30,6 +30,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/scale.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/seams.py": [_SMALL],
     "bench/tracing.py": [_SMALL],
+    "bench/triggers.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/start_up.py": [_SMALL],
     "tools/break_engine.py": [_SMALL],
     "tools/break_runtime.py": [_SMALL],
