@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from layover import Client
+from layover.api.settings import ApiSettings
 from tests.api.harness import ADMIN_KEY, served
 
 if TYPE_CHECKING:
@@ -105,3 +106,13 @@ async def test_the_webhook_of_a_workflow_t_has_its_address(tmp_path: Path) -> No
     async with served(tmp_path) as api, Client(api.url, api_key=ADMIN_KEY) as client:
         await client.register(flow({**TOKEN, "verify": {"scheme": "none"}}, name="t"))
         assert await delivered(api, "/hooks/t/paid", {}) == 202
+
+
+async def test_a_delivery_that_comes_too_often_is_refused_and_left_unread(tmp_path: Path) -> None:
+    async with served(tmp_path, settings=ApiSettings(rate_limit=None, guess_limit=None)) as api:
+        made = (await api.post("/workflows", flow(TOKEN))).json
+        statuses = [await delivered(api, made["addresses"]["paid"], {"n": 1}) for _ in range(600)]
+        assert set(statuses) == {202}
+        refused = await api.ask("POST", made["addresses"]["paid"], raw=b"{no json", as_="")
+        assert (refused.status, refused.json["code"]) == (429, "rate_limited")
+        assert int(refused.headers["retry-after"]) >= 1

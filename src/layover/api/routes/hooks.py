@@ -30,6 +30,18 @@ _RATE: Final = (600, 60.0)  # deliveries to one webhook, in so many seconds
 _LONGEST_WAIT: Final = 60.0  # seconds that a sender waits for a result
 
 
+_PROBLEMS: Final = (
+    "unknown_trigger",
+    "bad_signature",
+    "malformed",
+    "payload_reserved",
+    "payload_too_large",
+    "trigger_full",
+)
+_MEDIA_TYPES: Final = ("application/json", "application/x-www-form-urlencoded", "text/plain")
+_ANSWERS: Final = {200: Value, 202: Value}  # a receipt, or what the workflow gives its sender
+
+
 async def _admit(call: Request[None, NoQuery]) -> None:
     """Refuse what is for no webhook, or comes too often, before any of it is read."""
     id_ = await call.services.runtime.instance.webhooks.exists(_hook(call))
@@ -39,31 +51,31 @@ async def _admit(call: Request[None, NoQuery]) -> None:
         raise Refusal("rate_limited", f"At most {_RATE[0]} deliveries a minute.", headers=headers)
 
 
-_DELIVERY: Final[dict[str, Any]] = {
-    "open": "anybody",
-    "admit": _admit,
-    "body": bytes,
-    "body_required": False,
-    "largest_body": LARGEST_BODY,
-    "media_types": ("application/json", "application/x-www-form-urlencoded", "text/plain"),
-    "answers": {200: Value, 202: Value},  # a receipt, or what the workflow gives its sender
-    "problems": (
-        "unknown_trigger",
-        "bad_signature",
-        "malformed",
-        "payload_reserved",
-        "trigger_full",
-    ),
-}
-
-
-@routes.post("/hooks/{workflow}/{name}", **_DELIVERY)
+@routes.post(
+    "/hooks/{workflow}/{name}",
+    open="anybody",
+    admit=_admit,
+    body=bytes,
+    body_required=False,
+    media_types=_MEDIA_TYPES,
+    answers=_ANSWERS,
+    problems=_PROBLEMS,
+)
 async def take_delivery(call: Request[bytes, NoQuery]) -> Response:
     """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer."""
     return await _take(call)
 
 
-@routes.post("/hooks/t/{token}", **_DELIVERY)
+@routes.post(
+    "/hooks/t/{token}",
+    open="anybody",
+    admit=_admit,
+    body=bytes,
+    body_required=False,
+    media_types=_MEDIA_TYPES,
+    answers=_ANSWERS,
+    problems=_PROBLEMS,
+)
 async def take_delivery_by_token(call: Request[bytes, NoQuery]) -> Response:
     """Take a delivery of a webhook whose sender cannot sign: the token in the address proves who it is."""
     return await _take(call)
@@ -76,6 +88,8 @@ def _hook(call: Request[Any, NoQuery]) -> HookName:
 
 async def _take(call: Request[bytes, NoQuery]) -> Response:
     body = call.body or b""
+    if len(body) > LARGEST_BODY:
+        raise Refusal("payload_too_large", f"A delivery has at most {LARGEST_BODY:,} bytes.")
     check_nesting(body, call.services.settings)
     result = await call.services.runtime.instance.webhooks.take(HookRequest(_hook(call), call.headers, body))
     return await _answer(call, result)
