@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 routes = Routes(
     "Triggers",
-    "What starts executions by itself: schedules, webhooks and signals. The triggers of a workflow are part of its "
+    "What starts executions by itself: schedules, webhooks, signals and polls. The triggers of a workflow are part of its "
     "definition, or made by themselves; a trigger's id follows from the names of both.",
 )
 

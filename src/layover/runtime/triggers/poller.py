@@ -137,11 +137,15 @@ class Poller:
 
     async def stop(self) -> None:
         """Give up what is under way: nothing of it is kept, and another instance polls at once."""
-        self._stopped = True
         tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
+        self.dismiss()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def dismiss(self) -> None:
+        """Give up what is under way, without waiting for anything; leases run out."""
+        self._stopped = True
+        for task in self._tasks.values():
+            task.cancel()
         self.calls.stop()
 
     async def _serve(self, row: TriggerRow) -> bool:
