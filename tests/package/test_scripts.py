@@ -32,6 +32,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/tracing.py": [_SMALL],
     "bench/triggers.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/start_up.py": [_SMALL],
+    "bench/webhooks.py": [_SMALL, ["--postgres", *_SMALL]],
     "tools/break_engine.py": [_SMALL],
     "tools/break_runtime.py": [_SMALL],
     "tools/chaos.py": [["--minutes", "0.01", "--processes", "1", "--people", "1"]],
