@@ -52,6 +52,7 @@ STATUS: Final[dict[str, int]] = {
     "managed_by_definition": 409,
     "missing_functions": 409,
     "no_token": 409,
+    "not_a_poll": 409,
     "not_a_schedule": 409,
     "not_your_turn": 409,
     "point_closed": 409,

@@ -74,6 +74,7 @@ _TRIGGERS = (
     _counter("layover_trigger_inputs_total", "Inputs of triggers, by what became of them.", "trigger", "outcome"),
     _counter("layover_webhooks_refused_total", "Deliveries of webhooks that proved nothing, by why.", "reason"),
     _histogram("layover_trigger_lateness_seconds", "Time from an occurrence or input to its execution.", CALLS),
+    _histogram("layover_trigger_poll_seconds", "Time that polled sources took to return or fail.", CALLS),
 )
 _INSTANCE = (
     _gauge("layover_processes", "Processes, by release.", "version"),

@@ -67,11 +67,19 @@ class NewEvent(StoreRecord, frozen=True, kw_only=True):
     input: InputRow | None = None
 
 
+class PollLease(StoreRecord, frozen=True, kw_only=True):
+    """The lease of a poll, as its holder has read it: what is written under it names the epoch and the cursor."""
+
+    epoch: int
+    cursor: bytes
+
+
 class TriggerMove(StoreRecord, frozen=True, kw_only=True):
     """What one transaction changes of a trigger. It passes only if `seq` is as its writer has read it.
 
     Inputs, cursor, the next moment and events are written together or not at all. `held` inputs stay pending until
-    they are let go of; None leaves them as they are.
+    they are let go of; None leaves them as they are. A move with a `lease` also passes only if epoch and cursor are
+    those. An `owner` leases the trigger until `next_at`, under a new epoch; a move without one ends any lease.
     """
 
     trigger_id: str
@@ -82,6 +90,8 @@ class TriggerMove(StoreRecord, frozen=True, kw_only=True):
     next_at: int | None = None
     cursor: bytes = b""
     failures: int = 0
+    owner: str | None = None
+    lease: PollLease | None = None
     events: tuple[NewEvent, ...] = ()
     held: bool | None = None
     audit: AuditRow | None = None
@@ -145,6 +155,7 @@ class NewTrigger(StoreRecord, frozen=True, kw_only=True):
     state: TriggerState = "active"
     next_at: int | None = None
     cursor: bytes = b""
+    keeps_cursor: bool = False  # that of the trigger before it, whatever has changed, and though it was removed
 
 
 class TriggerSave(StoreRecord, frozen=True, kw_only=True):

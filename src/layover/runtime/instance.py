@@ -37,8 +37,10 @@ from layover.runtime.secrets.grants import SecretGrants
 from layover.runtime.store_gauges import StoreGauges
 from layover.runtime.triggers.input_starter import InputStarter
 from layover.runtime.triggers.notes import FilteredNotes
+from layover.runtime.triggers.poller import Poller
 from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 from layover.runtime.triggers.signal_inputs import SignalInputs
+from layover.runtime.triggers.source_calls import MOST_AT_ONCE
 from layover.runtime.triggers.trigger_runner import TriggerRunner
 from layover.runtime.triggers.webhooks import Webhooks
 
@@ -132,6 +134,19 @@ class Instance:
         input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
         self.trigger_runner = TriggerRunner(store, clock, settings, claimer, input_starter, self.metrics)
         self.filtered_inputs = FilteredNotes()
+        self.poller = Poller(
+            name=self.id,
+            store=store,
+            clock=clock,
+            settings=settings,
+            registry=registry,
+            claimer=claimer,
+            threads=machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing),
+            metrics=self.metrics,
+            runner=self.trigger_runner,
+            notes=self.filtered_inputs,
+        )
+        self.trigger_runner.poller = self.poller
         self.signal_router.triggers = SignalInputs(
             store, clock, claimer, self.trigger_runner, self.metrics, self.filtered_inputs
         )
@@ -158,3 +173,7 @@ class Instance:
                 look.add_done_callback(self._looks.discard)
             case _:
                 pass  # it is for another instance
+
+
+def _nothing() -> None:
+    """A thread that a source held is free again: the next poll takes it."""

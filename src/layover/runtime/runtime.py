@@ -143,6 +143,7 @@ class Runtime(Opened):
             _log.warning("stop_cut_short instance=%s", instance.id)
             instance.node_runner.hurry()
             instance.node_runner.dismiss()
+            instance.poller.dismiss()
         finally:
             if instance.node_logs is not None:
                 stop_capturing()
@@ -171,6 +172,7 @@ class Runtime(Opened):
         await asyncio.wait([claimer.task])
         await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
         await instance.node_runner.stop(grace)
+        await instance.poller.stop()
         instance.driver.flush()
         await instance.committer.stop()
         instance.outbox_relay.stop()

@@ -115,7 +115,7 @@ class AppendWriter:
         if self.in_flight is None:
             raise AssertionError("nothing is on its way")
         step, seen, append = self.in_flight
-        self._decider.state.undo_log.revert()
+        self._decider.state.revert()
         asked = self.cursor.read(commands)
         if self.cursor.unreadable is not None:
             raise UnknownCommand(f"There is no command `{self.cursor.unreadable.kind}` in this release of Layover.")

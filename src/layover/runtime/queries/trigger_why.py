@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.calendar import ZONE_DATA
+from layover.core.definitions.model import DEFAULT_PENDING
 from layover.core.definitions.trigger_types import ScheduleTrigger, WebhookTrigger
 from layover.core.moments import Moment, moment
 from layover.core.schedules import decode_cursor
@@ -42,7 +43,7 @@ async def _reasons(instance: Instance, queries: Queries, row: TriggerRow, shown:
         said = f": {shown.reason}" if shown.reason else "."
         yield WhyReason(kind=shown.state, text=f"It is {shown.state}{_by_whom(row, shown, events)}{said}")
     if shown.state == "initialized":
-        yield WhyReason(kind="initialized", text="Its `from` is not reached.")
+        yield WhyReason(kind="initialized", text=shown.reason or "Its `from` is not reached.")
     if instance.settings.executions <= 0 and not await _may_have_others(instance):
         yield WhyReason(kind="no_instance", text="No instance is running that could serve it.")
     plan = await instance.plans.latest(row.workflow, instance.clock.now())
@@ -52,7 +53,7 @@ async def _reasons(instance: Instance, queries: Queries, row: TriggerRow, shown:
             yield reason
         async for reason in _of_schedule(instance, queries, row, planned.trigger):
             yield reason
-    for reason in _of_filter(instance, row, events):
+    for reason in (*_of_poll(row), *_of_filter(instance, row, events)):
         yield reason
     async for reason in _of_inputs(instance, row):
         yield reason
@@ -125,6 +126,16 @@ async def _of_schedule(
         )
 
 
+def _of_poll(row: TriggerRow) -> Iterator[WhyReason]:
+    if row.type != "poll" or row.state in ("paused", "stopped"):
+        return
+    if row.owner is not None:
+        yield WhyReason(kind="polling", text=f"{row.owner} polls it now.", until=Moment.maybe(row.next_at))
+    elif row.next_at is not None and row.state != "initialized":
+        text = f"It is polled at {moment(row.next_at)}."
+        yield WhyReason(kind="next", text=text, until=Moment.of(row.next_at))
+
+
 def _of_filter(instance: Instance, row: TriggerRow, events: Sequence[TriggerEventRow]) -> Iterator[WhyReason]:
     """Tell what was skipped or filtered: occurrences stand in the log, deliveries and signals in the notes."""
     skipped = [event for event in events if event.kind == "TriggerSkipped"]
@@ -153,3 +164,7 @@ async def _of_backlog(instance: Instance, row: TriggerRow) -> AsyncIterator[WhyR
         count = (await triggers.read_overlapping(row.id)).pending
         said = f" {pending[0].reason}" if pending[0].reason else ""
         yield WhyReason(kind="pending", text=f"{count} inputs are pending.{said}")
+    most = int(msgspec.json.decode(row.config).get("max_pending", DEFAULT_PENDING))
+    if row.type == "poll" and await triggers.count_pending(row.id, most) >= most:
+        text = f"As many inputs are pending as `max_pending` allows ({most:,}): it is polled when some have started."
+        yield WhyReason(kind="backlog", text=text)

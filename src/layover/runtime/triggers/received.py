@@ -78,6 +78,8 @@ def named_input(
     """Return an input with the id that its author gives it; None if the filter does not let it pass."""
     if event.input is None:
         return None
+    if "filter" not in planned.expressions and "id" not in planned.renderers:
+        return event
     try:
         trigger = trigger_object(row, event.input, payload)
         if not passes(planned, trigger, now):

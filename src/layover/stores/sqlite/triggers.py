@@ -93,6 +93,14 @@ class SqliteTriggers:
         """Read what is open."""
         return await self._session.glance(lambda db: read_overlapping(db, trigger_id), statements=2)
 
+    async def count_pending(self, trigger_id: str, most: int) -> int:
+        """Count pending inputs."""
+        return await self._session.glance(lambda db: pending(db, trigger_id, most))
+
+    async def find_known(self, trigger_id: str, input_ids: Sequence[str]) -> frozenset[str]:
+        """Find known ids."""
+        return await self._session.read(lambda db: find_known(db, trigger_id, input_ids))
+
     async def find_input(self, trigger_id: str, input_id: str) -> InputRow | None:
         """Find an input."""
         return await self._session.glance(lambda db: find_input(db, trigger_id, input_id))
@@ -205,15 +213,18 @@ def move_trigger(db: apsw.Connection, move: TriggerMove) -> bool:
         "next_at": move.next_at,
         "cursor": move.cursor,
         "failures": move.failures,
+        "owner": move.owner,
+        "lease_epoch": move.lease.epoch if move.lease is not None else None,
+        "lease_cursor": move.lease.cursor if move.lease is not None else None,
     }
     db.execute(SQL["move_trigger"], values)
     if db.changes() != 1:
         return False
-    for seq, event in with_numbers(move.expected_seq, move.events):
-        row = {"trigger_id": id_, "seq": seq, "at": move.at, "kind": event.kind, "body": event.body}
-        db.execute(SQL["insert_trigger_events"], row)
-        if event.input is not None:
-            db.execute(SQL["insert_trigger_inputs"], input_values(replace(event.input, seq=seq)))
+    numbered = list(with_numbers(move.expected_seq, move.events))
+    rows = ({"trigger_id": id_, "seq": n, "at": move.at, "kind": one.kind, "body": one.body} for n, one in numbered)
+    db.executemany(SQL["insert_trigger_events"], rows)
+    inputs = (input_values(replace(one.input, seq=n)) for n, one in numbered if one.input is not None)
+    db.executemany(SQL["insert_trigger_inputs"], inputs)
     if move.held is not None:
         db.execute(SQL["hold_trigger_inputs"], {"id": id_, "due_at": None if move.held else move.at})
     write_audit(db, move.audit)
@@ -270,6 +281,12 @@ def read_overlapping(db: apsw.Connection, trigger_id: str) -> Overlapping:
     """Read what is open of what was started last."""
     rows = db.execute(SQL["open_executions_of_trigger"], {"trigger_id": key(trigger_id), "most": LOOKED_BACK})
     return Overlapping(pending=pending(db, trigger_id, MOST_PENDING), open=tuple(text(id_) for (id_,) in rows))
+
+
+def find_known(db: apsw.Connection, trigger_id: str, input_ids: Sequence[str]) -> frozenset[str]:
+    """Find those of some ids that are inputs."""
+    values = {"trigger_id": key(trigger_id), "ids": msgspec.json.encode(input_ids).decode()}
+    return frozenset(id_ for (id_,) in db.execute(SQL["known_trigger_inputs"], values))
 
 
 def find_input(db: apsw.Connection, trigger_id: str, input_id: str) -> InputRow | None:
