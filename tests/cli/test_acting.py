@@ -183,6 +183,21 @@ def test_a_pause_can_end_by_itself(cli: Run, waiting: str) -> None:
     assert cli("resume", waiting, "--only-by-hand").code == 0
     go_on(cli, waiting)
     assert cli("show", waiting, "--json").json["resume_at"] is None
+    paused = cli("pause", waiting, "--until-signal", "paid", "--signal-key", "k1", "--signal-filter", "signal.data > 1")
+    assert paused.code == 0
+    go_on(cli, waiting)
+    assert cli("show", waiting, "--json").json["resume_on"] == {
+        "signal": "paid",
+        "key": "k1",
+        "filter": "signal.data > 1",
+    }
+    assert cli("resume", waiting, "--signal-key", "k1").code == 2
+    assert cli("resume", waiting, "--on", "paid", "--signal-filter", "signal.dota").code == 2
+    assert cli("resume", waiting, "--on", "paid").code == 0
+    go_on(cli, waiting)
+    assert cli("signal", "paid").out.endswith(f"reached 1 execution:\n  {waiting}\n")
+    go_on(cli, waiting)
+    assert cli("show", waiting, "--json").json["resume_on"] is None
     code, _, err = cli("resume", waiting, "--at", "tomorrow")
     assert (code, "--at: `tomorrow` is not a moment" in err) == (2, True)
 

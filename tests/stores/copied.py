@@ -17,6 +17,7 @@ from layover.ports.records import (
     NewExecution,
     OpenedPoint,
     Rest,
+    ResumeWaitChange,
     Token,
 )
 from layover.ports.trigger_records import InputRow, NewEvent, NewTrigger, TriggerMove
@@ -151,7 +152,8 @@ async def _fill_points(store: Store) -> None:
     )
     changed = replace(point("review"), details={"title": "Again"})
     changes = (ChangedPoint(point=changed), ClosedPoint(id="over", how="expired"))
-    await go_on(store, 2, at=350, status="paused", points=changes, rest=RESTING)
+    operator = ResumeWaitChange(awaited=("paid", "k1"), was=None)
+    await go_on(store, 2, at=350, status="paused", points=(*changes, operator), rest=RESTING)
     await store.answers.reserve(approval("review"), "answer", 400)
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from layover.interface.arguments import OnConflict, Order, Until
+from layover.model.pause_ends import ResumeSignal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -88,11 +89,12 @@ class AuditSearch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResumeTime(msgspec.Struct, frozen=True, kw_only=True):
-    """When a pause ends by itself: at a moment, or at the next time of a cron line in a time zone."""
+    """When a pause ends by itself: at a moment, at the next time of a cron line in a time zone, or by a signal."""
 
     at: str | None = None
     cron: str | None = None
     zone: str | None = None
+    on: ResumeSignal | None = None
 
 
 class PointAnswer(msgspec.Struct, frozen=True, kw_only=True):

@@ -7,6 +7,8 @@ undispatched, or the wait has a message in the outbox. A match that is found twi
 An execution applies a signal once, to all points that are open at that time. A point that opens later ignores it, even
 if it is found again, whatever the clocks say. Only a point that looks back receives earlier signals, and takes those
 that the execution has not taken yet.
+
+The pause of an operator may end with a signal. Then the execution itself waits, under its own id.
 """
 
 from __future__ import annotations
@@ -98,6 +100,9 @@ class SignalRouter:
             stored = await self._store.signals.list_since(name, key, scanning.since)
             found = [signal for signal in stored if signal.id not in taken]
             for some in _bunches([(execution_id, signal) for signal in found]):
+                if scanning.point == execution_id:  # the wait of an operator, which the execution knows of
+                    await self._tell(some)
+                    continue
                 row = await self._store.queries.find_point(scanning.point)
                 if row is None or row.status != "open":
                     return  # it has what it needs

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from layover.core.engine.state import ExecutionState, NodeState, Point
+    from layover.core.resume_waits import ResumeWait
     from layover.errors import Failure
     from layover.ports.limit_records import Admission
     from layover.ports.records import Head, Liveness
@@ -118,7 +119,15 @@ def _of_operator(state: ExecutionState) -> list[WhyReason]:
     text = f"It {verb}: {facts.paused_reason}"
     if facts.resume_at is not None:
         text = f"{text.rstrip('.')}. It goes on by itself at {moment(facts.resume_at)}."
+    if facts.resume_on is not None:
+        text = f"{text.rstrip('.')}. It goes on by itself when {signal_text(facts.resume_on)} arrives."
     return [_reason(kind="operator", text=text, until=wake_at(state))]
+
+
+def signal_text(wait: ResumeWait) -> str:
+    """Return which signal ends a pause, in words."""
+    key = f" with the key `{wait.key}`" if wait.key else ""
+    return f"the signal `{wait.signal}`{key}{' that passes its filter' if wait.filter else ''}"
 
 
 def _of_instances(head: Head) -> list[WhyReason]:

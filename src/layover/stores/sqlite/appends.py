@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.ports.errors import StoreError
-from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
+from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome, ResumeWaitChange
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
-from layover.stores.ids import key
+from layover.stores.ids import key, text
 from layover.stores.json_contains import storable_input
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.queries import commands_after, head_by_id
@@ -245,3 +245,8 @@ def change_point(db: apsw.Connection, id_: bytes, at: int, change: PointChange) 
             db.execute(SQL["change_point"], values)
         case ClosedPoint(id=point_id, how=how):
             db.execute(SQL["close_point"], {"point": point_id, "how": how, "at": at})
+        case ResumeWaitChange(awaited=awaits):
+            db.execute(SQL["delete_waits"], {"point": text(id_)})
+            if awaits is not None:
+                name, awaited = awaits
+                db.execute(SQL["insert_waits"], {"name": name, "key": awaited, "point": text(id_), "id": id_})

@@ -103,7 +103,7 @@ def _whole(db: apsw.Connection, id_: bytes) -> StoredExecution | None:
         ),
         waits=tuple(
             SignalKey(name=name, key=awaited, point=point)
-            for name, awaited, point in sorted(db.execute(SQL["waits_of_execution"], {"id": id_}))
+            for name, awaited, point in sorted(db.execute(SQL["waits_of_execution"], {"id": id_, "text": text(id_)}))
         ),
         place=place_of_row(place) if place is not None else None,
         logs=tuple(chunk_of(chunk) for chunk in db.execute(SQL["node_logs_of_execution"], {"id": id_})),

@@ -63,11 +63,16 @@ WHERE execution_id = ANY ($1::uuid[])
 ORDER BY execution_id, hash
 
 -- name: waits_of_executions
+-- The wait of an operator has the id of the execution in place of that of a point.
 SELECT w.execution_id, w.name, w.key, w.point
 FROM layover.pause_points AS p
 JOIN layover.waits AS w ON w.point = p.id
 WHERE p.execution_id = ANY ($1::uuid[])
-ORDER BY w.execution_id, w.name, w.key, w.point
+UNION ALL
+SELECT w.execution_id, w.name, w.key, w.point
+FROM unnest($1::uuid[]) AS g (id)
+JOIN layover.waits AS w ON w.point = g.id::text
+ORDER BY execution_id, name, key, point
 
 -- name: places_of_executions
 SELECT execution_id, name, most, rank, held_at, rate, rate_limit, rate_per_ms, start_at, admitted

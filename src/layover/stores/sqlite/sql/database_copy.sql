@@ -18,7 +18,10 @@ LIMIT :most
 SELECT input FROM executions WHERE execution_id = :id
 
 -- name: waits_of_execution
+-- The wait of an operator has the id of the execution in place of that of a point.
 SELECT w.name, w.key, w.point FROM pause_points AS p JOIN waits AS w ON w.point = p.id WHERE p.execution_id = :id
+UNION ALL
+SELECT name, key, point FROM waits WHERE point = :text
 
 -- name: tokens_of_execution
 SELECT hash, point FROM tokens WHERE execution_id = :id ORDER BY hash
