@@ -101,7 +101,15 @@ async def workflows(play: Play) -> None:
     await play.do(newest, "activate")
     await play.do(newest, "pause", "lunch", running=True)
     held = await play.call(door, "start", "echo")
+    await play.refused(newest, "pause", until_cron="@daily", resume_on={"signal": "open"})
+    await play.refused(newest, "resume", on={"signal": "open", "filter": "signal.dota"})
+    await play.do(newest, "pause", resume_on={"signal": "open", "key": "k", "filter": "signal.data == 1"})
+    await play.do(newest, "refresh")
+    await play.call(newest, "resume", cron="@daily", zone="Europe/Berlin")
+    await play.do(newest, "clear_resume")
     await play.do(newest, "resume")
+    await play.refused(newest, "resume", cron="@daily")
+    await play.refused(newest, "clear_resume")
     await play.do(held, "result")
 
 

@@ -248,8 +248,11 @@ class WorkflowsBackend(Protocol):
     async def import_(self, bundle: Bundle, *, allow_unknown: bool) -> tuple[WorkflowVersion, ...]:
         """Store all definitions of a bundle, or none."""
 
-    async def pause(self, name: str, reason: str, *, running: bool) -> WorkflowChange:
-        """Hold what starts from now on; with `running`, what has begun, too."""
+    async def pause(self, name: str, reason: str, *, running: bool, until: ResumeTime | None = None) -> WorkflowChange:
+        """Hold what starts from now on; with `running`, what has begun, too; perhaps until a time or a signal."""
+
+    async def schedule_resume(self, name: str, when: ResumeTime | None) -> WorkflowChange:
+        """Set when a paused workflow goes on by itself; None: it no longer does."""
 
     async def resume(self, name: str) -> WorkflowChange:
         """Let a workflow go on, and what was held with it."""

@@ -371,10 +371,11 @@ class Signal(StoreRecord, frozen=True, kw_only=True):
 
 
 class Wait(StoreRecord, frozen=True, kw_only=True):
-    """A point that waits for signals of some name and key."""
+    """A point that waits for signals of some name and key; or a paused workflow that goes on with one."""
 
     execution_id: str
     point: str
+    workflow: str = ""
 
 
 class Liveness(StoreRecord, frozen=True, kw_only=True):

@@ -29,6 +29,7 @@ from layover.runtime.execution.environment import Environment
 from layover.runtime.metrics import Metrics
 from layover.runtime.operations.signals import Signals
 from layover.runtime.operations.starter import Starter
+from layover.runtime.operations.workflow_status import WorkflowStatuses
 from layover.runtime.plans import Plans
 from layover.runtime.queries.log_views import LogViews
 from layover.runtime.secrets.cached_secrets import CachedSecrets
@@ -130,6 +131,9 @@ class Instance:
         claimer = ScheduleClaimer(store, self.plans)
         input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
         self.trigger_runner = TriggerRunner(store, clock, settings, claimer, input_starter, self.metrics)
+        self.trigger_runner.others = others
+        self.workflow_status = WorkflowStatuses(store, self.driver, self.plans, clock, self.trigger_runner.changed)
+        self.trigger_runner.workflows = self.signal_router.workflows = self.workflow_status
         self.signal_router.triggers = SignalInputs(store, clock, claimer, self.trigger_runner, self.metrics)
         self.webhooks = Webhooks(self, claimer)
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
@@ -146,6 +150,8 @@ class Instance:
         match hint.kind:
             case "due":
                 self.driver.hint(0)
+            case "trigger":
+                self.trigger_runner.hint()
             case "rest":
                 self.listeners.changed(hint.execution_id)
             case "command" if hint.execution_id in self.driver.active:

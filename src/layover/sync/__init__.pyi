@@ -178,14 +178,33 @@ class SyncWorkflowHandle:
     hash: str
     state: str
     state_reason: str
+    resume_at: Moment | None
+    resume_on: ResumeSignal | None
     description: str
     tags: tuple[str, ...]
     created_at: Moment
     definition: dict[str, Any] | None
     info: WorkflowVersion
     def refresh(self) -> Self: ...
-    def pause(self, reason: str = "", *, running: bool = False) -> WorkflowChange: ...
-    def resume(self) -> WorkflowChange: ...
+    def pause(
+        self,
+        reason: str = "",
+        *,
+        running: bool = False,
+        until: datetime | None = None,
+        until_cron: str | None = None,
+        zone: str | None = None,
+        resume_on: ResumeSignal | Mapping[str, object] | None = None,
+    ) -> WorkflowChange: ...
+    def resume(
+        self,
+        *,
+        at: datetime | None = None,
+        cron: str | None = None,
+        zone: str | None = None,
+        on: ResumeSignal | Mapping[str, object] | None = None,
+    ) -> WorkflowChange: ...
+    def clear_resume(self) -> WorkflowChange: ...
     def activate(self) -> WorkflowChange: ...
     def deactivate(self, reason: str = "") -> WorkflowChange: ...
     def delete(self) -> None: ...

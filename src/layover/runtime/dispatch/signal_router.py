@@ -53,6 +53,13 @@ class FiredTriggers(Protocol):
         """Write inputs; return whether all triggers have taken the signal."""
 
 
+class WaitingWorkflows(Protocol):
+    """Ends the pauses of workflows that wait for signals."""
+
+    async def end_with(self, workflow: str, signal: Signal) -> bool:
+        """End the pause of a workflow, if this is the signal that it waits for; return whether it is."""
+
+
 class SignalRouter:
     """Sends signals to the executions that wait for them."""
 
@@ -61,6 +68,7 @@ class SignalRouter:
         self._sender = sender
         self._tracer = tracer
         self.triggers: FiredTriggers | None = None
+        self.workflows: WaitingWorkflows | None = None
         self._spans: dict[str, str] = {}  # from which signals were sent, as long as this instance remembers
 
     def note_span(self, signal_id: str) -> None:
@@ -75,11 +83,15 @@ class SignalRouter:
         """Send a stored signal to all executions that wait for it; return their ids."""
         told: list[str] = []
         waits = await self._store.signals.list_waits(signal.name, signal.key)
-        executions = dict.fromkeys(wait.execution_id for wait in waits)
+        executions = dict.fromkeys(wait.execution_id for wait in waits if not wait.workflow)
         for some in _bunches([(execution_id, signal) for execution_id in executions]):
             told += await self._tell(some)
+        matched = bool(executions)
+        for wait in waits:
+            if wait.workflow and self.workflows is not None:
+                matched = await self.workflows.end_with(wait.workflow, signal) or matched
         reached(CommitPoint.SIGNAL_TOLD)
-        if self.triggers is not None and not await self.triggers.offer(signal, matched=bool(executions)):
+        if self.triggers is not None and not await self.triggers.offer(signal, matched=matched):
             return tuple(told)  # it stays undispatched, and is offered again
         await self._store.signals.mark_dispatched([signal.id])
         return tuple(told)

@@ -33,7 +33,7 @@ class First(NamedTuple):
     """What is written only with the first append of a leg."""
 
     new: NewExecution | None = None
-    message: Message | None = None
+    messages: tuple[Message, ...] = ()
     audit: AuditRow | None = None
     trigger_input: InputKey | None = None
 
@@ -180,7 +180,7 @@ def append_of(
         points=seen.points,
         snapshot=snapshot,
         closed=seen.closed,
-        messages=seen.messages if first.message is None else (*seen.messages, first.message),
+        messages=(*seen.messages, *first.messages) if first.messages else seen.messages,
         tokens=seen.tokens,
         earlier=leg_buffer.entries(last_seq + 1) if leg_buffer.count else (),
         input=document_of(state.facts.input) if first.new is not None else None,

@@ -91,7 +91,7 @@ class Triggers:
             if isinstance(planned.trigger, ScheduleTrigger):
                 move = _going_on(row, planned.trigger, move, now, catch_up=catch_up)
             if await self._store.triggers.move(msgspec.structs.replace(move, held=False)):
-                self._instance.trigger_runner.hint()
+                self._instance.trigger_runner.changed()
                 return await self.find(trigger_id)
         raise _contended()
 
@@ -213,7 +213,7 @@ class Triggers:
             )
             if await self._store.triggers.move(_with_events(row, events, now, audit)):
                 reached(CommitPoint.INPUT_KEPT)
-                self._instance.trigger_runner.hint()
+                self._instance.trigger_runner.changed()
                 return
         raise _contended()
 
@@ -244,7 +244,7 @@ class Triggers:
             raise NotFound(f"The trigger `{row.name}` has no input `{input_id[:100]}`.", code="unknown_input")
         if not is_changed:
             raise WrongState(f"The input is {found.state}.", found.state)
-        self._instance.trigger_runner.hint()
+        self._instance.trigger_runner.changed()
         return found
 
     # What it is made of

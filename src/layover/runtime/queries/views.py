@@ -10,13 +10,12 @@ from layover.core.engine.state import ExecutionState as State
 from layover.core.moments import Moment
 from layover.core.payloads import copy_plain
 from layover.model.executions import Execution, Lease, WaitingOn
-from layover.model.pause_ends import ResumeSignal
 from layover.runtime.queries.why import incident_text, text_of
 from layover.runtime.results.failures import failure_of
+from layover.runtime.results.pause_ends import resume_signal
 
 if TYPE_CHECKING:
     from layover.core.engine.state import Point
-    from layover.core.resume_waits import ResumeWait
     from layover.ports.records import Head, NewExecution
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.execution.state_cache import CachedState
@@ -82,11 +81,6 @@ def execution_view(
         if head and head.owner
         else None,
     )
-
-
-def resume_signal(wait: ResumeWait | None) -> ResumeSignal | None:
-    """Return the signal that ends a pause, if one does."""
-    return None if wait is None else ResumeSignal(signal=wait.signal, key=wait.key, filter=wait.filter)
 
 
 class _Pause(NamedTuple):

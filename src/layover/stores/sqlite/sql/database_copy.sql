@@ -70,8 +70,12 @@ INSERT INTO signals (id, name, key, at, data, dispatched) VALUES (:id, :name, :k
 INSERT INTO rates (name, used_until) VALUES (:name, :used_until)
 
 -- name: insert_workflow_statuses
-INSERT INTO standings (workflow, state, changed_at, reason, changed_by)
-VALUES (:workflow, :state, :changed_at, :reason, :by)
+INSERT INTO standings (
+    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+)
+VALUES (
+    :workflow, :state, :changed_at, :reason, :by, :due_at, :resume_signal, :resume_key, :resume_filter, :resume_by
+)
 
 -- name: insert_audit_entries
 INSERT INTO audit (id, at, user, act, target, execution_id, credential, request_id, details)
