@@ -27,7 +27,6 @@ SELECT is_kept FROM kept
 SELECT execution_id, point FROM layover.waits WHERE name = $1::text AND key = $2::text
 UNION ALL
 SELECT NULL::uuid, workflow FROM layover.standings WHERE resume_signal = $1::text AND resume_key = $2::text
-ORDER BY 2
 
 -- name: insert_waits
 -- For database copies.

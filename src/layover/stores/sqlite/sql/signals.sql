@@ -7,7 +7,6 @@ INSERT INTO signals (id, name, key, at, data, dispatched) VALUES (:id, :name, :k
 SELECT execution_id, point FROM waits WHERE name = :name AND key = :key
 UNION ALL
 SELECT NULL, workflow FROM standings WHERE resume_signal = :name AND resume_key = :key
-ORDER BY 2
 
 -- name: insert_waits
 INSERT INTO waits (name, key, point, execution_id) VALUES (:name, :key, :point, :id) ON CONFLICT DO NOTHING
