@@ -36,9 +36,7 @@ async def race_on(race: Race, folder: Path, *, postgres: bool) -> Result:
     chance = Random(race.seed)  # noqa: S311 - a race that can be repeated
     async with stage("postgres" if postgres else "sqlite", folder, chance) as database:
         result = await play(race, database, folder, say)
-    say(
-        f"{result.executions} executions for {result.occurrences} occurrences; {result.lost_claims} claims came too late"
-    )
+    say(f"{result.occurrences} occurrences, {result.executions} executions, {result.lost_claims} claims too late")
     say(f"mishaps: {result.mishaps}")
     return result
 
