@@ -55,7 +55,8 @@ def open_store(address: str) -> Store:
 
         return PostgresStore(address)
     shown = _SECRET.sub("://", address)
-    raise UnknownDatabase(f"`{shown}` is no address of a database; use one such as `{DEFAULT}`.")
+    known = f"`{DEFAULT}` or `postgresql://user@host/name`"
+    raise UnknownDatabase(f"`{shown}` is not the address of a database. One is written like {known}.")
 
 
 def address_of(place: str) -> str:

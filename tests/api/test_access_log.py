@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import logging
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest  # noqa: TC002 - pytest reads the annotations of fixtures
 
+from layover.api.access_log import CALLER, AccessLog
 from layover.api.settings import ApiSettings
+from layover.api.trusted_proxies import TrustedProxies
 from layover.logs.fields import event_of, fields_of
 from tests.api.harness import served
 from tests.runtime.harness import flow, form
@@ -84,3 +87,18 @@ async def test_a_health_check_is_only_logged_for_debugging(tmp_path: Path, caplo
     async with served(tmp_path) as api:
         await api.get("/healthz", as_="")
     assert [line["level"] for line in _lines(caplog, "request_answered")] == ["DEBUG"]
+
+
+def test_lines_about_strangers_are_few_and_those_about_callers_are_all_written(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level(logging.INFO)
+    now = [0.0]
+    log = AccessLog(TrustedProxies(()), lambda: now[0])
+    for caller in (None, "ann"):
+        for _ in range(100):
+            log.refused({"method": "GET", CALLER: caller}, "r-1", "", (404, "not_found"), 0.0)
+    assert Counter(line["caller"] for line in _lines(caplog, "request_refused")) == {None: 60, "ann": 100}
+    now[0] = 10.0
+    log.refused({"method": "GET"}, "r-2", "", (404, "not_found"), 0.0)
+    assert [line["left_out"] for line in _lines(caplog, "request_refused") if line["request"] == "r-2"] == [40]

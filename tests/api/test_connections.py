@@ -15,13 +15,16 @@ from uvicorn.protocols.http.flow_control import FlowControl
 from layover.api import acceptor
 from layover.api.connection_limits import ConnectionLimits, ConnectionSlots, Slot, limits_of
 from layover.api.connections import Connection
+from layover.api.endpoint import CONNECTION, Answering
 from layover.api.log_limits import LogLimit
+from layover.api.request import Response
 from layover.api.settings import ApiSettings
 from layover.api.trusted_proxies import TrustedProxies
 from tests.api.harness import ADMIN_KEY, UNLIMITED, served
 from tests.runtime.harness import Held, call, flow
 
 if TYPE_CHECKING:
+    from collections.abc import MutableMapping
     from pathlib import Path
 
     from tests.api.harness import Api
@@ -324,6 +327,22 @@ def watched() -> tuple[Connection, Reader, Later]:
     fields = {"transport": reader, "loop": later, "flow": FlowControl(reader), "_slot": slot}  # type: ignore[arg-type]  # as much of one as it uses
     vars(connection).update(fields, _settings=ApiSettings(least_read=1_000))
     return connection, reader, later
+
+
+async def test_on_a_connection_that_is_closed_nothing_is_sent() -> None:
+    sent: list[str] = []
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message["type"])
+
+    closed: list[str] = []
+    extensions = {CONNECTION: {"is_closing": lambda: bool(closed)}}
+    answering = Answering(send, "its id", {"extensions": extensions}, is_head=False)
+    await answering.reply(Response("a text"))
+    assert sent == ["http.response.start", "http.response.body"]
+    closed.append("by the client")
+    await answering.reply(Response("a text"))
+    assert len(sent) == 2
 
 
 def test_a_client_that_reads_too_little_is_let_go() -> None:

@@ -17,6 +17,8 @@ from tests.runtime.harness import engine_at
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
+
     from layover.metrics.samples import Numbers
 
 
@@ -67,6 +69,17 @@ def test_a_process_that_takes_the_place_of_a_dead_one_goes_on_from_its_counters(
     assert told(successor) == (15, 2)
     assert told(other) == (15, 2)
     assert told(SiblingMetrics(tmp_path / "0", Counted(1, 1).read)) == (16, 3)
+
+
+def test_without_their_folder_a_process_tells_its_own_numbers_and_says_so_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = Counted(3, 1)
+    siblings = SiblingMetrics(tmp_path / "gone" / "0", one.read)
+    assert told(siblings) == (3, 1)
+    one.started = 4
+    assert told(siblings) == (4, 1)
+    assert [record.getMessage().split()[0] for record in caplog.records] == ["metrics_not_shared"]
 
 
 def test_gauges_of_a_dead_process_do_not_count(tmp_path: Path) -> None:

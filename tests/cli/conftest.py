@@ -17,6 +17,7 @@ import pytest
 
 from layover.cli.main import run_command
 from layover.logs.configuration import reset_logging
+from tests.cli import serving
 from tests.cli.over_http import DATABASE_ONLY, Served
 
 if TYPE_CHECKING:
@@ -151,3 +152,14 @@ def waiting(cli: Run) -> str:
 def go_on(cli: Run, id_: str, file: str = "asking.yaml") -> Ran:
     """Drive an execution on to its next rest."""
     return cli("run", file, "--nodes", "nodes.py", "--id", id_)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A folder with workflows and functions for a server."""
+    (tmp_path / "nodes.py").write_text(serving.NODES)
+    (tmp_path / "flows").mkdir()
+    (tmp_path / "flows" / "ask.yaml").write_text(serving.ASK)
+    (tmp_path / "flows" / "slow.yml").write_text(serving.SLOW)
+    (tmp_path / "flows" / "notes.txt").write_text("no workflow")
+    return tmp_path

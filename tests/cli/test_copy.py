@@ -196,7 +196,7 @@ async def test_two_copies_do_not_meet(source: Path, tmp_path: Path) -> None:
     ("words", "said"),
     [
         (("nowhere.db", "target.db"), "There is no database nowhere.db"),
-        (("source.db", "mysql://nowhere"), "is no address of a database"),
+        (("source.db", "mysql://nowhere"), "is not the address of a database"),
         (("source.db", "source.db"), "are the same database"),
         (("source.db", "sqlite:///./source.db"), "are the same database"),
         (("source.db",), "target"),

@@ -101,7 +101,7 @@ def test_an_address_that_leads_nowhere_is_told(cli: Run) -> None:
     for db in ("mysql://host/x", "sqlite://", "sqlite:///"):
         code, _, err = cli("ls", "--db", db)
         assert code == 2
-        assert "is no address of a database" in err
+        assert "is not the address of a database" in err
 
 
 def test_a_password_in_an_address_is_not_printed(cli: Run) -> None:
@@ -125,7 +125,7 @@ def test_a_database_that_another_program_holds_is_told(cli: Run, waiting: str) -
 def test_a_folder_that_cannot_be_written_is_told(cli: Run) -> None:
     code, _, err = cli("migrate", "--db", "nowhere/app.db")
     assert code == 2
-    assert "is its folder there" in err
+    assert "there is no folder nowhere" in err
     assert cli("doctor", "--db", "nowhere/app.db").code == 1
 
 

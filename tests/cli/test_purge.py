@@ -179,7 +179,7 @@ def test_what_cannot_be_opened_is_a_sentence_and_code_2(
 def test_an_address_of_no_database_is_a_sentence_and_code_2() -> None:
     code, out, err = layover("purge", "mysql://nowhere")
     assert (code, out) == (2, "")
-    assert "is no address of a database" in err
+    assert "is not the address of a database" in err
 
 
 async def test_a_running_engine_is_not_held_up(path: Path) -> None:

@@ -2,135 +2,22 @@
 
 from __future__ import annotations
 
-import os
 import re
 import secrets
 import shlex
 import signal
 import socket
-import subprocess
-import sys
 import threading
-from contextlib import closing, contextmanager
-from http.client import HTTPConnection
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 import msgspec
 import pytest
 
 from layover.cli.serve import warn_without_tls
+from tests.cli.serving import ALL, EXAMPLE, LAYOVER, PATIENCE, WORKER, sent, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-NODES = """
-import time
-
-def slowly(seconds: float) -> str:
-    time.sleep(seconds)
-    return "done"
-"""
-ASK = "name: ask\nnodes: [{id: review, type: approval, response: {message: soon}}]\n"
-SLOW = "name: slow\nnodes: [{id: work, type: slowly, input: {seconds: '${input.seconds}'}}]\n"
-PATIENCE = 30
-
-
-LAYOVER = (sys.executable, "-c", "from layover.cli.main import main; main()", "serve")
-WORKER = (*LAYOVER[:-1], "worker")
-EXAMPLE = (sys.executable, str(Path(__file__).parents[2] / "examples" / "serve.py"))
-
-
-class Serving:
-    """A server, and what it has printed so far."""
-
-    def __init__(self, folder: Path, *words: str, program: tuple[str, ...] = LAYOVER, **environment: str) -> None:
-        command = [*program, *words, *(() if "--port" in words or "worker" in program else ("--port", "0"))]
-        kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
-        self.process = subprocess.Popen(  # noqa: S603 - this program
-            command,
-            cwd=folder,
-            env={**kept, "PYTHONUNBUFFERED": "1", "COLUMNS": "200", "LAYOVER_RATE_LIMIT": "off", **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        self.printed = ""
-        self._more = threading.Condition()
-        threading.Thread(target=self._read, daemon=True).start()
-
-    def _read(self) -> None:
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            with self._more:
-                self.printed += line
-                self._more.notify_all()
-        with self._more:
-            self.printed += "\n<end>"
-            self._more.notify_all()
-
-    def said(self, pattern: str) -> str:
-        """Return what a pattern finds in the output, once it does."""
-        with self._more:
-            found = self._more.wait_for(lambda: re.search(f"{pattern}|<end>", self.printed), PATIENCE)
-        match = re.search(pattern, self.printed)
-        assert found, self.printed
-        assert match, self.printed
-        return match[match.lastindex or 0]
-
-    @property
-    def url(self) -> str:
-        return self.said(r"listening at +(http://\S+)")
-
-    def ask(self, method: str, path: str, body: object = None, key: str = "") -> tuple[int, Any]:
-        headers = {"authorization": f"Bearer {key}"} if key else {}
-        data = msgspec.json.encode(body) if body is not None else None
-        status, answer = sent(method, self.url + path, headers, data)
-        return status, msgspec.json.decode(answer)
-
-    def stop(self, number: int = signal.SIGTERM) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
-
-
-def sent(method: str, url: str, headers: dict[str, str], data: bytes | None = None) -> tuple[int, bytes]:
-    """Send a request; return what is answered, all of it."""
-    place = urlsplit(url)
-    with closing(HTTPConnection(place.hostname or "", place.port, timeout=PATIENCE)) as connection:
-        connection.request(method, place._replace(scheme="", netloc="").geturl(), data, headers)
-        answered = connection.getresponse()
-        return answered.status, answered.read()
-
-
-@contextmanager
-def serving(folder: Path, *words: str, program: tuple[str, ...] = LAYOVER, **environment: str) -> Iterator[Serving]:
-    """Serve while the block lasts."""
-    server = Serving(folder, *words, program=program, **environment)
-    try:
-        yield server
-    finally:
-        server.process.terminate()  # one with several processes ends them, too, which a kill would leave behind
-        try:
-            server.process.wait(PATIENCE)
-        except subprocess.TimeoutExpired:
-            server.process.kill()
-            server.process.wait()
-        if server.process.stdout is not None:
-            server.process.stdout.close()
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "nodes.py").write_text(NODES)
-    (tmp_path / "flows").mkdir()
-    (tmp_path / "flows" / "ask.yaml").write_text(ASK)
-    (tmp_path / "flows" / "slow.yml").write_text(SLOW)
-    (tmp_path / "flows" / "notes.txt").write_text("no workflow")
-    return tmp_path
-
-
-ALL = ("--workflows", "flows", "--nodes", "nodes.py")
+    from pathlib import Path
 
 
 def test_the_first_start_makes_a_key_and_later_ones_do_not(folder: Path) -> None:
@@ -247,81 +134,6 @@ def test_told_twice_it_leaves_what_is_running(folder: Path) -> None:
         assert "Traceback" not in server.printed
 
 
-def test_several_processes_serve_one_port_and_one_that_dies_is_replaced(folder: Path) -> None:
-    with serving(folder, *ALL, "--processes", "2", LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
-        pids = [int(pid) for pid in server.said(r"2 processes: ([0-9, ]+)").split(", ")]
-        instances: set[str] = set()
-        while len(instances) < 2:
-            status, ready = server.ask("GET", "/readyz")
-            assert status == 200
-            instances.add(ready["instance"])
-        assert {int(name.split("-")[-2]) for name in instances} == set(pids)
-        os.kill(pids[0], signal.SIGKILL)
-        server.said("another takes its place")
-        while len(instances) < 3:
-            instances.add(server.ask("GET", "/readyz")[1]["instance"])
-        assert server.stop() == 0
-        assert "Stopped." in server.printed
-    for pid in pids:
-        with pytest.raises(ProcessLookupError):
-            os.kill(pid, 0)
-
-
-def test_processes_end_when_the_one_that_started_them_is_killed(folder: Path) -> None:
-    with serving(folder, *ALL, "--processes", "2", LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
-        instances: set[str] = set()
-        while len(instances) < 2:
-            instances.add(server.ask("GET", "/readyz")[1]["instance"])
-        server.process.kill()
-        server.said("engine_closed(?s:.*)engine_closed(?s:.*)engine_closed")  # the first one prepared the database
-        server.said("(<end>)")  # they held its output open as long as they lived
-
-
-def test_metrics_are_those_of_all_processes_and_never_go_backwards(folder: Path) -> None:
-    with serving(folder, *ALL, "--processes", "2", LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
-        pids = [int(pid) for pid in server.said(r"2 processes: ([0-9, ]+)").split(", ")]
-        told = [0.0]
-
-        def scrape() -> float:
-            _, text = sent("GET", f"{server.url}/metrics", {})
-            counted = re.findall(rb'request_duration_seconds_count{.*route="/readyz".*} (\S+)', text)
-            told.append(sum(map(float, counted)))
-            assert told == sorted(told)
-            return told[-1]
-
-        instances: set[str] = set()
-        asked = 0
-        while len(instances) < 2:
-            instances.add(server.ask("GET", "/readyz")[1]["instance"])
-            asked += 1
-        while scrape() < asked:  # the other process writes every second
-            pass
-        assert told[-1] == asked
-        os.kill(pids[0], signal.SIGKILL)
-        server.said("another takes its place")
-        while len(instances) < 3:
-            instances.add(server.ask("GET", "/readyz")[1]["instance"])
-            asked += 1
-            scrape()
-        while scrape() < asked:
-            pass
-        assert told[-1] == asked
-        assert server.stop() == 0
-
-
-def test_several_processes_register_with_the_settings_that_are_given(folder: Path) -> None:
-    (folder / "rounds.yaml").write_text(
-        "name: rounds\nnodes: [{id: r, type: loop, for_each: input.all, body: [{id: x, type: approval}]}]\n"
-    )
-    (folder / "layover.toml").write_text("processes = 2\nmax_iterations = 7\n")
-    key = "a-key-that-nobody-knows"
-    with serving(folder, "rounds.yaml", LAYOVER_ADMIN_KEY=key) as server:
-        server.said(r"2 processes: ([0-9, ]+)")
-        status, found = server.ask("GET", "/api/v1/workflows/rounds", key=key)
-        assert (status, found["definition"]["nodes"][0]["max_iterations"]) == (200, 7)
-        assert server.stop() == 0
-
-
 def test_with_the_worker_off_a_server_answers_and_a_worker_drives(folder: Path) -> None:
     key = "a-key-that-nobody-knows"
     with serving(folder, *ALL, "--no-worker", LAYOVER_ADMIN_KEY=key) as server:
@@ -374,7 +186,13 @@ def test_without_any_key_it_is_not_served_to_others(folder: Path) -> None:
         ((), {"LAYOVER_ADMIN_KEY": "short"}, 2, "LAYOVER_ADMIN_KEY"),
         ((), {"LAYOVER_RATE_LIMIT": "many"}, 2, "LAYOVER_RATE_LIMIT"),
         ((), {"LAYOVER_JWT_SECRET": "short"}, 2, "LAYOVER_JWT_SECRET"),
-        (("--db", "ftp://x"), {}, 2, "no address of a database"),
+        (
+            ("--host", "192.0.2.1"),
+            {"LAYOVER_ADMIN_KEY": "a-key-that-nobody-knows"},
+            1,
+            "Name an address of this machine",
+        ),
+        (("--db", "ftp://x"), {}, 2, "not the address of a database"),
     ],
 )
 def test_what_cannot_be_served_is_told_in_a_sentence(

@@ -126,7 +126,7 @@ def test_what_cannot_be_opened_is_a_sentence_and_code_2(tmp_path: Path, make: ob
 def test_an_address_of_no_database_is_a_sentence_and_code_2() -> None:
     code, out, err = layover("verify", "mysql://nowhere")
     assert (code, out) == (2, "")
-    assert "is no address of a database" in err
+    assert "is not the address of a database" in err
 
 
 def test_progress_is_shown_on_a_terminal(path: Path) -> None:

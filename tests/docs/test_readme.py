@@ -24,7 +24,7 @@ def test_its_program_runs_and_prints_what_it_shows(tmp_path: Path) -> None:
 def test_python_and_yaml_are_the_same_workflow() -> None:
     (program,), (definition,) = blocks(_README, "python"), blocks(_README, "yaml")
     names: dict[str, object] = {"__name__": "readme"}
-    exec(compile(program.partition("async def main")[0], "README.md", "exec", dont_inherit=True), names)  # noqa: S102
+    exec(compile(program, "README.md", "exec", dont_inherit=True), names)  # noqa: S102 - as `layover run refund:flow` does
     assert names["flow"].plan().hash == load(definition).hash  # type: ignore[attr-defined]  # it is a Workflow
 
 

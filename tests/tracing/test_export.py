@@ -17,7 +17,7 @@ from layover.bootstrap import open_store
 from layover.core.engine.codec import decode_events
 from layover.core.engine.events import LegStarted
 from layover.tracing.export import SpanExport, is_wanted, set_up_export
-from tests.cli.test_serve import LAYOVER, Serving, sent, serving
+from tests.cli.serving import LAYOVER, Serving, sent, serving
 from tests.runtime.harness import address_in
 from tests.tracing.collector import collecting
 

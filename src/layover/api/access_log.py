@@ -1,19 +1,22 @@
 """The access log: one line for each request, by its route and never by its path or query, which may hold a token.
 
-What is refused to a caller is a warning, with the address that it came from; strangers can cause such lines, so only so
-many of them are written. Requests that only look after the server itself, such as health checks, are for debugging.
+What a caller may not do is a warning, with the address that it came from. Strangers can cause such lines, and lines
+about requests that are refused before their caller is known: only so many of them are written. Requests that only look
+after the server itself, such as health checks, are for debugging.
 """
 
 from __future__ import annotations
 
 import logging
 from http import HTTPStatus
-from time import perf_counter
+from time import monotonic, perf_counter
 from typing import TYPE_CHECKING, Final
 
 from layover.api.log_limits import LogLimit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from starlette.types import Scope
 
     from layover.api.trusted_proxies import TrustedProxies
@@ -29,9 +32,10 @@ _OPERATIONS: Final = "/api/"
 class AccessLog:
     """Writes a line for each request."""
 
-    def __init__(self, proxies: TrustedProxies) -> None:
+    def __init__(self, proxies: TrustedProxies, clock: Callable[[], float] = monotonic) -> None:
         self._proxies = proxies
-        self._limit = LogLimit(_LINES, _SECONDS)
+        self._denials = LogLimit(_LINES, _SECONDS, clock)
+        self._strangers = LogLimit(_LINES, _SECONDS, clock)
 
     def answered(self, scope: Scope, request_id: str, route: str, status: int, began: float) -> None:
         """Note a request that was answered."""
@@ -49,13 +53,16 @@ class AccessLog:
         if status in _DENIED:
             self._denied(scope, request_id, route, refusal, began)
         elif _log.isEnabledFor(logging.INFO):
-            _log.info(
-                "request_refused request=%s status=%d code=%s method=%s route=%s caller=%s ms=%d",
-                *(request_id, status, code, scope["method"], route, scope.get(CALLER), _milliseconds(began)),
-            )
+            caller = scope.get(CALLER)
+            left_out = self._strangers.take() if caller is None else 0
+            if left_out is not None:
+                _log.info(
+                    "request_refused request=%s status=%d code=%s method=%s route=%s caller=%s ms=%d left_out=%d",
+                    *(request_id, status, code, scope["method"], route, caller, _milliseconds(began), left_out),
+                )
 
     def _denied(self, scope: Scope, request_id: str, route: str, refusal: tuple[int, str], began: float) -> None:
-        left_out = self._limit.take()
+        left_out = self._denials.take()
         if left_out is not None:
             status, code = refusal
             _log.warning(

@@ -55,7 +55,7 @@ async def _not_found(scope: Scope, _receive: Receive, send: Send) -> None:
     if scope["type"] == "http":
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         request_id = request_id_of(headers)
-        answering = Answering(send, request_id, is_head=scope["method"] == "HEAD")
+        answering = Answering(send, request_id, scope, is_head=scope["method"] == "HEAD")
         refusal = Refusal("not_found", "There is nothing under this path.")
         services: Services = scope["app"].state.services
         services.access_log.refused(scope, request_id, "", (refusal.status, refusal.code), perf_counter())

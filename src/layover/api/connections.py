@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from layover.api.endpoint import ABORT, RESERVED
+from layover.api.endpoint import CONNECTION, RESERVED
 from layover.api.problems import Refusal
 from layover.api.raw_answers import raw_answer
 
@@ -82,7 +82,8 @@ class Connection(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """Count from here."""
         super().on_message_begin()
-        self.scope["extensions"] = {ABORT: {"abort": self.transport.abort}}
+        transport = self.transport
+        self.scope["extensions"] = {CONNECTION: {"abort": transport.abort, "is_closing": transport.is_closing}}
         if self._slot.is_reserved and self._slots.is_full:
             self.scope["extensions"][RESERVED] = {}
         self._begin()

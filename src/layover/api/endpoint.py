@@ -29,7 +29,7 @@ from layover.service.permissions import NOBODY
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import Message, Receive, Scope, Send
 
     from layover.api.routing import Route
     from layover.api.services import Services
@@ -49,7 +49,7 @@ _OPERATING = ("execution:cancel", "admin")
 _LATER = {"retry-after": "5", "connection": "close"}
 _INTERNAL = Refusal("internal", "Something went wrong here; the request id finds it in the log.")
 
-ABORT = "layover.abort"  # the extension of a server that can drop a connection
+CONNECTION = "layover.connection"  # the extension of a server that tells of a connection, and can drop it
 RESERVED = "layover.reserved"  # of one that answers only operators on a connection, since there are too many
 
 SECURITY_HEADERS = {
@@ -85,7 +85,7 @@ class Endpoint:
         self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str], request_id: str
     ) -> None:
         began = perf_counter()
-        answering = Answering(send, request_id, is_head=scope["method"] == "HEAD")
+        answering = Answering(send, request_id, scope, is_head=scope["method"] == "HEAD")
         route = self.routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
         try:
             if route is None:
@@ -105,7 +105,7 @@ class Endpoint:
         status = 200 if isinstance(reply, Stream) else reply.status
         self._services.access_log.answered(scope, request_id, self._template, status, began)
         if isinstance(reply, Stream):
-            await answering.stream(reply, scope, receive, self._services.settings.stalled_after)
+            await answering.stream(reply, receive, self._services.settings.stalled_after)
         else:
             self._count(route, reply.status, began)
             await answering.reply(reply)
@@ -252,11 +252,12 @@ class Endpoint:
 
 
 class Answering:
-    """Sends what is answered to one request."""
+    """Sends what is answered to one request, unless its connection is closed by then."""
 
-    def __init__(self, send: Send, request_id: str, *, is_head: bool) -> None:
-        self._send = send
+    def __init__(self, send: Send, request_id: str, scope: Scope, *, is_head: bool) -> None:
+        self._send_on = send
         self._request_id = request_id
+        self._connection = scope.get("extensions", {}).get(CONNECTION, {})
         self._is_head = is_head
 
     async def refuse(self, refusal: Refusal) -> None:
@@ -273,7 +274,7 @@ class Answering:
         await self._begin(reply.status, headers)
         await self._send({"type": "http.response.body", "body": b"" if self._is_head else body})
 
-    async def stream(self, stream: Stream, scope: Scope, receive: Receive, stalled_after: float) -> None:
+    async def stream(self, stream: Stream, receive: Receive, stalled_after: float) -> None:
         """Send pieces as they come; a client that has gone, or takes none for too long, is let go."""
         loop = asyncio.get_running_loop()
         sending = loop.create_task(self._send_pieces(stream, stalled_after))
@@ -287,7 +288,7 @@ class Answering:
             if isinstance(ended, Exception):
                 _log.info("stream_let_go request=%s error=%r", self._request_id, ended)
                 # What waits to be sent to a client that takes nothing would be kept for as long as it likes.
-                abort = scope.get("extensions", {}).get(ABORT, {}).get("abort")
+                abort = self._connection.get("abort")
                 if abort is not None:
                     abort()
                     await asyncio.sleep(0)  # the server learns of it before we return
@@ -300,6 +301,11 @@ class Answering:
                     async with asyncio.timeout(stalled_after):
                         await self._send({"type": "http.response.body", "body": piece, "more_body": True})
             await self._send({"type": "http.response.body", "body": b""})
+
+    async def _send(self, message: Message) -> None:
+        is_closing = self._connection.get("is_closing")
+        if is_closing is None or not is_closing():  # the server learns later than the socket that a client has gone
+            await self._send_on(message)
 
     async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
         all_headers = {**headers, "x-request-id": self._request_id}

@@ -10,7 +10,9 @@ from layover.api.access_log import AccessLog
 from layover.api.event_stream import Streams
 from layover.api.hosts import KnownHosts
 from layover.api.request_metrics import RequestMetrics
+from layover.api.shared_work import SharedWork
 from layover.api.trusted_proxies import TrustedProxies
+from layover.model.health import Readiness
 from layover.service.api_keys import key_credential
 
 if TYPE_CHECKING:
@@ -50,6 +52,8 @@ class Services:
         self.requests = RequestMetrics()
         self.streams = Streams(settings, self.stopping)
         self.siblings: SiblingMetrics | None = None  # of a server with several processes
+        self.metrics_text = SharedWork[bytes]()
+        self.readiness = SharedWork[Readiness]()
 
     def forget_key(self, key_id: str, at_once: bool) -> None:  # noqa: FBT001 - as the service tells it
         """Know a key no more that has ended, or will; end the streams of one that has."""

@@ -49,6 +49,7 @@ class SiblingMetrics:
         before = _decoded(slot)
         self._before = dict(before.sums) if before is not None else {}  # of processes that had the slot
         self._written = b""
+        self._is_shared = True
 
     async def keep_written(self) -> None:
         """Write the numbers again and again, and once more at the end."""
@@ -69,19 +70,29 @@ class SiblingMetrics:
             try:
                 part.write_bytes(encoded)
                 part.replace(self._slot)  # a reader sees the one or the other, whole
-                self._written = encoded
+                self._written, self._is_shared = encoded, True
             except OSError as error:  # what it serves matters more
-                _log.warning("metrics_not_shared slot=%s error=%s", self._slot, error)
+                if self._is_shared:  # and the next second would say the same
+                    _log.warning("metrics_not_shared slot=%s error=%s", self._slot, error)
+                self._is_shared = False
         return ProcessNumbers(sums=sums, gauges=found.gauges)
 
     def of_all(self) -> Numbers:
         """Return the numbers of all processes, added."""
         own = self.write()
         total = added(own.sums, own.gauges)
-        for path in self._slot.parent.iterdir():
-            if path.name != self._slot.name and not path.name.endswith(_PART) and (other := _decoded(path)):
+        for path in self._others():
+            if (other := _decoded(path)) is not None:
                 total = added(total, dict(other.sums), dict(other.gauges) if _lives(other.pid) else {})
         return total
+
+    def _others(self) -> list[Path]:
+        """Return the slots of the other processes; none if a cleaner of temporary files has removed them."""
+        try:
+            found = list(self._slot.parent.iterdir())
+        except OSError:
+            return []
+        return [path for path in found if path.name != self._slot.name and not path.name.endswith(_PART)]
 
 
 def added(*several: Numbers) -> Numbers:

@@ -67,7 +67,7 @@ def graph(file: File, /, *, format: Format = None, output: Output = None, json: 
         output.write_text(text.getvalue(), encoding="utf-8")
     except (OSError, ValueError) as error:  # a name with a null character is no name
         raise Stop(f"{output}: {getattr(error, 'strerror', None) or error}") from error
-    note(f"wrote {output}")
+    note(f"wrote {output} as {wanted}")
     return DONE
 
 

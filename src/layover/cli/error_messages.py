@@ -78,6 +78,7 @@ _HINTS = {
     "not_your_turn": "`layover show` tells who is asked.",
     "old_database": "Bring it up to date with `layover migrate`.",
     "requester_excluded": "A user other than the requester has to decide.",
+    "read_only": "Let this user write the file and its folder; if it is a standby, name the primary.",
     "redirected": "Name in --url the address that it redirects to.",
     "unauthenticated": _KEY,
     "unknown_execution": "`layover ls` lists the executions.",
@@ -90,15 +91,15 @@ _HINTS = {
 
 def stop_for(error: LayoverError) -> Stop:
     """Return how a command ends by an error."""
-    places = [(path, what) for path, what in getattr(error, "errors", ()) if not _is_told(path, error.message)]
+    places = [(path, what) for path, what in getattr(error, "errors", ()) if not _is_told(path, what, error.message)]
     details = tuple(f"{path}: {what}" if path else what for path, what in places)
     details += tuple(map(str, getattr(error, "problems", ())))
     hints = {**_HINTS, **_ON_A_SERVER} if error.request_id is not None else _HINTS
     return Stop(_message(error), _CODES.get(error.code, BAD_INPUT), hint=hints.get(error.code, ""), details=details)
 
 
-def _is_told(path: str, message: str) -> bool:
-    return f"`{path}`: " in message or message.startswith(f"{path}: ")
+def _is_told(path: str, what: str, message: str) -> bool:
+    return (f"`{path}`: " in message or message.startswith(f"{path}: ")) if path else what in message
 
 
 def _message(error: LayoverError) -> str:

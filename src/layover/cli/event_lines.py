@@ -11,6 +11,7 @@ from layover import LogLine, Progress
 from layover.cli.screen import brief
 from layover.cli.tree import progress_text
 from layover.core.engine import events as ev
+from layover.tracebacks import error_summary
 
 if TYPE_CHECKING:
     from layover import Event
@@ -47,7 +48,7 @@ def progress_line(event: Event | Progress | LogLine) -> str | None:
         case "NodeFailed":
             what = "failed, tried again" if data.get("retry_at") is not None else "failed"
             type_, message = _inside(data, "error", "type"), _inside(data, "error", "message")
-            return f"{node}: {what}: {type_}: {message}" if type_ else f"{node}: {what}: {message}"
+            return f"{node}: {what}: {error_summary(str(type_ or ''), str(message or ''))}"
         case "PausePointOpened":
             title = _inside(data, "details", "title")
             return f"{node}: waits ({data.get('kind')}){f': {title}' if title else ''}"

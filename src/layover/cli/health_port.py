@@ -24,7 +24,7 @@ class HealthPort:
     """Listens from the start, so that a port that is taken is told before anything is driven."""
 
     def __init__(self, configuration: Configuration) -> None:
-        check_can_serve()
+        check_can_serve("layover worker --health")
         host, _, port = (configuration.command.health or "").rpartition(":")
         host = host.removeprefix("[").removesuffix("]") or _LOOPBACK
         other = "--health 9091, or --health 0 for any that is free"

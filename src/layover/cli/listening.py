@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import socket
 from importlib.util import find_spec
 from urllib.parse import urlsplit
@@ -9,10 +10,10 @@ from urllib.parse import urlsplit
 from layover.cli.exits import FAILED, Stop
 
 
-def check_can_serve() -> None:
-    """Say what to install if nothing can be served."""
+def check_can_serve(asked: str) -> None:
+    """Say what to install if the packages are not there that answer requests, as `asked` does."""
     if find_spec("uvicorn") is None or find_spec("starlette") is None:
-        raise Stop('To serve, more is needed: pip install "layover[server]"')
+        raise Stop(f'`{asked}` needs packages that are not installed: pip install "layover[server]"')
 
 
 def listen_at(host: str, port: int, other: str) -> socket.socket:
@@ -23,9 +24,9 @@ def listen_at(host: str, port: int, other: str) -> socket.socket:
         return listen(host, port)
     except (OSError, OverflowError) as error:
         reason = getattr(error, "strerror", None) or error
-        raise Stop(
-            f"Cannot listen at {host}, port {port}: {reason}.", FAILED, hint=f"Another port: {other}."
-        ) from error
+        is_elsewhere = isinstance(error, socket.gaierror) or getattr(error, "errno", 0) == errno.EADDRNOTAVAIL
+        hint = "Name an address of this machine, such as 127.0.0.1." if is_elsewhere else f"Another port: {other}."
+        raise Stop(f"Cannot listen at {host}, port {port}: {reason}.", FAILED, hint=hint) from error
 
 
 def url_of(listening: socket.socket) -> str:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import inspect
 import os
 import sys
 import traceback
+from contextlib import suppress
 from importlib.metadata import version
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
 from layover.cli.exits import BAD_INPUT, DONE, FAILED, INTERRUPTED, Stop
 from layover.errors import LayoverError
 
+_UNWRITTEN = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC})  # what a file says that takes no more
 STANDARD_INPUT = "<stdin>"  # a bare dash would be taken for an option
 
 _WRITING = Group("Writing workflows", sort_key=1)
@@ -100,6 +103,7 @@ for _group, _members in _COMMANDS.items():
 
 def main() -> None:
     """Run the command line and exit with its code."""
+    _open_closed_streams()
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):  # a character that a stream cannot encode must not fail a command
             stream.reconfigure(errors="backslashreplace")
@@ -108,6 +112,8 @@ def main() -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         _forget_output()
+    except OSError as error:
+        code = _unwritten(error)
     sys.exit(code)
 
 
@@ -122,7 +128,7 @@ def run_command(words: list[str]) -> int:
     except Stop as stop:
         return _ended(stop, stop)
     except CycloptsError as error:
-        return _ended(error, Stop(" ".join(str(error).split()), BAD_INPUT, hint=_help_of(words)))
+        return _ended(error, Stop(_misuse(error), BAD_INPUT, hint=_help_of(words)))
     except LayoverError as error:
         from layover.cli.error_messages import stop_for  # noqa: PLC0415 - only what goes wrong needs it
 
@@ -133,6 +139,8 @@ def run_command(words: list[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the edge of the program: a fault of ours is told like one
+        if isinstance(error, OSError) and error.errno in _UNWRITTEN and error.filename is None:
+            return _unwritten(error)
         hint = "This is a fault of Layover. LAYOVER_DEBUG=1 shows where; please report it."
         return _ended(error, Stop(f"{type(error).__name__}: {error}", FAILED, hint=hint))
 
@@ -148,19 +156,41 @@ def _ended(error: BaseException, stop: Stop) -> int:
     """Say why a command did not go well, and what to do about it."""
     from layover.cli.screen import note  # noqa: PLC0415 - only what goes wrong needs it
 
-    if os.environ.get("LAYOVER_DEBUG", "") not in ("", "0"):
-        sys.stderr.write("".join(traceback.format_exception(error)))
-    note(f"layover: {stop.message}", "red")
-    for detail in stop.details:
-        note(f"  {detail}")
-    if stop.hint:
-        note(stop.hint)
+    with suppress(OSError):  # where errors go may be full, too
+        if os.environ.get("LAYOVER_DEBUG", "") not in ("", "0"):
+            sys.stderr.write("".join(traceback.format_exception(error)))
+        note(f"layover: {stop.message}", "red")
+        for detail in stop.details:
+            note(f"  {detail}")
+        if stop.hint:
+            note(stop.hint)
     return stop.code
+
+
+def _misuse(error: CycloptsError) -> str:
+    """Return what is wrong with the words of a command."""
+    if isinstance(error, UnusedCliTokensError):
+        given = [f"`{word}`" for word in error.unused_tokens or ()]
+        return f"{' and '.join(given)} {'is' if len(given) == 1 else 'are'} more than the command takes."
+    return " ".join(str(error).split())
 
 
 def _help_of(words: list[str]) -> str:
     known = f"{words[0]} " if words and words[0] in app else ""
     return f"`layover {known}--help` tells what it takes."
+
+
+def _open_closed_streams() -> None:
+    """Open standard streams that were closed: else a file that is opened later takes their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: PTH123, SIM115 - open until the end
+
+
+def _unwritten(error: OSError) -> int:
+    """Say that what was printed could not be written."""
+    _forget_output()
+    return _ended(error, Stop(f"The output could not be written: {error.strerror or error}.", FAILED))
 
 
 def _forget_output() -> None:

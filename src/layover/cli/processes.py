@@ -15,10 +15,10 @@ import time
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from layover.cli.exits import DONE
+from layover.cli.process_folder import process_folder
 from layover.cli.screen import note, say
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class _Process:
 
 def supervise(count: int, listening: socket.socket) -> int:
     """Serve with so many processes until told to stop; told again, tell them again."""
-    with TemporaryDirectory(prefix="layover-") as folder:  # which only its owner can read
-        return _supervise(listening, [Path(folder) / str(number) for number in range(count)])
+    with process_folder() as folder:
+        return _supervise(listening, [folder / str(number) for number in range(count)])
 
 
 def _supervise(listening: socket.socket, slots: list[Path]) -> int:

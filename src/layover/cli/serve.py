@@ -78,7 +78,7 @@ def serve(
     administrator's. With `--no-worker` it answers requests and drives nothing. Every flag below can stand in
     layover.toml and in the environment as well: `layover settings`.
     """
-    check_can_serve()
+    check_can_serve("layover serve")
     configuration = flags.configuration
     command = configuration.command
     public_url = "" if configuration.origin("public_url") == "default" else configuration.engine.public_url

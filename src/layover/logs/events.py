@@ -75,7 +75,7 @@ EVENTS: Final = {
     "request_denied": "A request was refused with 401, 403 or 429. `left_out` counts lines that were left out before.",
     "request_failed": "A request could not be answered: the database is away, or a fault of Layover, "
     "with its traceback.",
-    "request_refused": "A request was refused.",
+    "request_refused": "A request was refused. `left_out` counts lines about unknown callers that were left out.",
     "resume_claimed": "The instance drives an execution from now on.",
     "retention_unknown": "The retention of a workflow cannot be read; its executions are kept.",
     "retry_scheduled": "A call is tried again at a moment; `attempt_failed` has said why.",

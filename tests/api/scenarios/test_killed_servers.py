@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import msgspec
 import pytest
 
-from tests.cli.test_serve import PATIENCE, Serving, serving
+from tests.cli.serving import PATIENCE, Serving, serving
 from tests.runtime.harness import address_in
 
 if TYPE_CHECKING:

@@ -48,21 +48,9 @@ async def readyz(call: Request[None, NoQuery]) -> Response:
     It cannot if functions that are not async find no thread, because all are held by calls that were given up.
     What exactly is wrong is in the log, since every caller may ask this.
     """
-    engine, instance = call.services.runtime, _instance(call.services)
-    if instance is None:
-        return Response(
-            Readiness(status="not_ready", checks={"server": Check(ok=False, detail="It is stopping.")}), 503
-        )
-    checks = {
-        "database": await _tried("database", _writes(instance)),
-        "migrations": await _tried("migrations", instance.store.check_shape()),
-        "worker": Check(ok=engine.is_working, detail="" if engine.is_working else "It cannot take up work just now."),
-    }
-    if (threads := instance.node_runner.threads).lacking:
-        checks["threads"] = Check(ok=threads.lacking < threads.most, detail=f"{threads.shortage()}.")
-    ready = all(check.ok for check in checks.values())
-    told = Readiness(status="ready" if ready else "not_ready", instance=instance.id, checks=checks)
-    return Response(told, 200 if ready else 503)
+    services = call.services
+    told = await services.readiness.result(lambda: _readiness(services))
+    return Response(told, 200 if told.status == "ready" else 503)
 
 
 @routes.get(
@@ -77,7 +65,25 @@ async def readyz(call: Request[None, NoQuery]) -> Response:
 )
 async def metrics(call: Request[None, NoQuery]) -> Response:
     """Give metrics for Prometheus: what all processes of this server have counted, and how the database stands."""
-    return Response(await exposition(call.services), media_type=MEDIA_TYPE)
+    services = call.services
+    text = await services.metrics_text.result(lambda: exposition(services))
+    return Response(text, media_type=MEDIA_TYPE)
+
+
+async def _readiness(services: Services) -> Readiness:
+    """Check everything that work needs."""
+    engine, instance = services.runtime, _instance(services)
+    if instance is None:
+        return Readiness(status="not_ready", checks={"server": Check(ok=False, detail="It is stopping.")})
+    checks = {
+        "database": await _tried("database", _writes(instance)),
+        "migrations": await _tried("migrations", instance.store.check_shape()),
+        "worker": Check(ok=engine.is_working, detail="" if engine.is_working else "It cannot take up work just now."),
+    }
+    if (threads := instance.node_runner.threads).lacking:
+        checks["threads"] = Check(ok=threads.lacking < threads.most, detail=f"{threads.shortage()}.")
+    ready = all(check.ok for check in checks.values())
+    return Readiness(status="ready" if ready else "not_ready", instance=instance.id, checks=checks)
 
 
 def _instance(services: Services) -> Instance | None:

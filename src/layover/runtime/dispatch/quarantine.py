@@ -54,6 +54,7 @@ class Quarantine:
         self._schedule = schedule
         self._chance = chance
         self._alone = ""
+        self._lease_over_at = 0  # of the claim of the one that is driven alone
         self._next = ""
         self._next_until = 0  # it waits for others to come to an end until then
 
@@ -143,6 +144,7 @@ class Quarantine:
         if self._next == execution_id:
             self._next = ""
         clock, settings = self._clock, self._settings
+        self._lease_over_at = clock.now() + settings.lease_ttl
         longest = settings.suspect_alone << min(head.takeovers - _SUSPECT, settings.max_takeovers)
         clock.call_at(clock.now() + longest, lambda: self.review(execution_id, longest))
         _log.warning("suspect_driven_alone execution=%s takeovers=%d", execution_id, head.takeovers)
@@ -150,16 +152,20 @@ class Quarantine:
     def review(self, execution_id: str, longest: int) -> None:
         """Clear a suspect if its instance has survived all of its calls for so long; else look again later.
 
-        A process that stood still has proven nothing: its calls may not have begun, and its lease may be lost.
+        A process that stood still has proven nothing: its calls may not have begun, and its lease may be lost. Neither
+        has one that is still reading the suspect's log.
         """
         if self._alone != execution_id:
             return
         active, clock = self._active.get(execution_id), self._clock
         if active is not None:
             left = _left(active, clock.running(), longest)
-            if left > 0:
-                clock.call_at(clock.now() + left, lambda: self.review(execution_id, longest))
-                return
+        else:  # its log is still being read, for as long as its claim counts
+            left = min(max(longest, 1), self._lease_over_at - clock.now())
+        if left > 0:
+            clock.call_at(clock.now() + left, lambda: self.review(execution_id, longest))
+            return
+        if active is not None:
             active.clear_takeovers()
         self.end(execution_id)
 

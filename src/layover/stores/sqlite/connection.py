@@ -125,7 +125,7 @@ def store_error(error: apsw.Error, path: Path) -> StoreError:
         case apsw.BusyError() | apsw.LockedError():
             return StoreUnavailable(f"{path} is locked by another program for too long.", code="locked")
         case apsw.CantOpenError():
-            return StoreUnavailable(f"{path} cannot be opened: is its folder there, and may we write in it?")
+            return StoreUnavailable(f"{path} cannot be opened: {_obstacle(path)}.")
         case apsw.NotADBError():
             return StoreUnusable(f"{path} is not a SQLite database.", code="not_a_database")
         case apsw.CorruptError():
@@ -134,3 +134,12 @@ def store_error(error: apsw.Error, path: Path) -> StoreError:
             return StoreUnavailable(f"{path} could not be read or written: {error}.", code="io_error")
         case _:
             return StoreError(f"{path}: {error}.")
+
+
+def _obstacle(path: Path) -> str:
+    """Return what keeps a file from being opened, as far as that can be seen."""
+    if path.is_dir():
+        return "it is a folder"
+    if not path.parent.is_dir():
+        return f"there is no folder {path.parent}"
+    return "this user may not write in its folder, or may not read or write the file"
