@@ -63,7 +63,7 @@ def _note_lost_claims(engine: Runtime) -> None:
             _line(OPTIONS.lost_claims, given.trigger_id)
         return is_first
 
-    triggers.move = noted  # type: ignore[method-assign]  # a count, not another behaviour
+    triggers.move = noted  # type: ignore[method-assign, assignment]  # a count, not another behaviour
 
 
 async def main() -> None:

@@ -200,7 +200,7 @@ async def deactivate_workflow(call: Request[ReasonBody, NoQuery]) -> Response:
     body=PauseWorkflowBody,
     body_required=False,
     answers={200: WorkflowChange},
-    problems=("unknown_workflow", "workflow_inactive", "wrong_state"),
+    problems=("unknown_workflow", "workflow_inactive"),
 )
 async def pause_workflow(call: Request[PauseWorkflowBody, NoQuery]) -> Response:
     """Hold what is started from now on until the workflow is resumed; with `running`, what is under way, too.

@@ -126,7 +126,10 @@ class WorkflowStatuses:
             paused = _changed(status, "paused", reason, by, self._clock.now())
             status = await self._note(_ending(paused, end, by), audit)
         elif end.is_set and not end.is_same(status.end):
-            status = await self._schedule(status, end, by, audit)
+            scheduled = await self._schedule(status, end, by, audit)
+            if scheduled is None:  # it has been changed meanwhile
+                return await self.pause(workflow, reason, end, running=running, by=by, audit=audit)
+            status = scheduled
         if not running:
             return WorkflowStatusChange(status=status)
         pause = cmd.Pause(reason=held_because(status), by=by)
@@ -151,9 +154,12 @@ class WorkflowStatuses:
         if status.state != "paused":
             message = f"The workflow `{workflow}` is not paused: there is no pause to end."
             raise WrongState(message, status.state)
-        if not end.is_same(status.end):
-            status = await self._schedule(status, end, by, audit)
-        return WorkflowStatusChange(status=status)
+        if end.is_same(status.end):
+            return WorkflowStatusChange(status=status)
+        scheduled = await self._schedule(status, end, by, audit)
+        if scheduled is None:  # it has been changed meanwhile
+            return await self.schedule_resume(workflow, end, by=by, audit=audit)
+        return WorkflowStatusChange(status=scheduled)
 
     async def act_on_due(self, status: WorkflowStatus) -> bool:
         """End a pause whose moment has come, or go on with a resume that its instance has left; return whether it was.
@@ -209,11 +215,12 @@ class WorkflowStatuses:
 
     async def _schedule(
         self, status: WorkflowStatus, end: PauseEnd, by: str | None, audit: AuditRow | None
-    ) -> WorkflowStatus:
+    ) -> WorkflowStatus | None:
+        """Set the end of a pause; None if the workflow is no longer as it was read."""
         changed = _changed(status, "paused", status.reason, status.by or None, self._clock.now())
         scheduled = _ending(changed, end, by)
         if not await self._store.workflow_status.set_status(scheduled, audit, status):
-            raise WrongState(f"The workflow `{status.workflow}` has been changed meanwhile.", status.state)
+            return None
         self._plans.forget(status.workflow)
         self._is_due()
         return scheduled
