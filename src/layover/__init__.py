@@ -74,7 +74,16 @@ if TYPE_CHECKING:
     from layover.model.problems import Winner
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.triggers import Backfilled, Fired, Trigger, TriggerEvent, TriggerInput, TriggerOccurrence
+    from layover.model.triggers import (
+        Backfilled,
+        Fired,
+        HookReceipt,
+        Replayed,
+        Trigger,
+        TriggerEvent,
+        TriggerInput,
+        TriggerOccurrence,
+    )
     from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
@@ -133,6 +142,7 @@ __all__ = [
     "GraphEdge",
     "GraphNode",
     "Happened",
+    "HookReceipt",
     "InputDelivery",
     "InvalidDefinition",
     "InvalidInput",
@@ -160,6 +170,7 @@ __all__ = [
     "Progress",
     "Rate",
     "RateLimited",
+    "Replayed",
     "RequestPolicy",
     "ResumeSignal",
     "Retry",
@@ -236,7 +247,9 @@ _NAMES = {
     "layover.model.problems": "Winner",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
-    "layover.model.triggers": "Backfilled Fired Trigger TriggerEvent TriggerInput TriggerOccurrence",
+    "layover.model.triggers": (
+        "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
+    ),
     "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",

@@ -281,8 +281,16 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "payload_too_large",
         "too_many_steps",
     ),
-    AlreadyExists: ("already_exists", "idempotency_mismatch"),
-    WrongState: ("execution_closed", "not_a_schedule", "snapshot_pending", "workflow_inactive", "wrong_state"),
+    AlreadyExists: ("already_exists", "idempotency_mismatch", "trigger_path_conflict"),
+    WrongState: (
+        "execution_closed",
+        "managed_by_definition",
+        "no_token",
+        "not_a_schedule",
+        "snapshot_pending",
+        "workflow_inactive",
+        "wrong_state",
+    ),
     AnswerRefused: (
         "already_answered",
         "already_decided",

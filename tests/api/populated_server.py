@@ -50,6 +50,10 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         return {"workflow" if "{workflow}" in route.path else "name": name}
     if family == "triggers":
         return await _trigger(api, route)
+    if route.name == "take_delivery_by_token":
+        await api.engine.workflows.register({**_ORDER, "name": "order.token"})
+        trigger = {**_HOOK, "name": "by_token", "verify": {"scheme": "token"}, "workflow": "order.token"}
+        return {"token": (await api.post("/triggers", trigger)).json["address"].removeprefix("/hooks/t/")}
     if family == "hooks":
         await api.engine.workflows.register({**_ORDER, "name": "order.hook", "triggers": [_HOOK]})
         return {"workflow": "order.hook", "name": "paid"}
@@ -75,6 +79,9 @@ async def _trigger(api: Api, route: Route) -> dict[str, str]:
     name = f"daily.{route.name}"
     await api.engine.workflows.register({**_ORDER, "name": name, "input": {"type": "object"}, "triggers": [_DAILY]})
     path = {"id": trigger_id(name, "daily")}
+    if route.name in ("update_trigger", "delete_trigger", "rotate_trigger_token"):
+        token = {**_HOOK, "name": "nightly", "verify": {"scheme": "token"}, "workflow": name}
+        return {"id": (await api.post("/triggers", token)).json["id"]}
     if route.name == "resume_trigger":
         await api.post(f"/triggers/{path['id']}/pause")
     if "{input}" in route.path:

@@ -235,10 +235,12 @@ async def test_the_body_of_a_callback_with_an_unknown_token_is_never_read(tmp_pa
 async def test_the_body_of_a_delivery_for_no_webhook_is_never_read(tmp_path: Path) -> None:
     taken = [route.path for route in ROUTES if route.body is not None and route.open == "anybody"]
     async with engine_at(tmp_path) as engine:
-        status = await unread(application(engine), "POST", "/hooks/order/paid")
+        paths = ("/hooks/order/paid", "/hooks/t/anything", f"/hooks/t/1{'A' * 43}")
+        statuses = {await unread(application(engine), "POST", path) for path in paths}
 
-    assert taken == ["/hooks/{workflow}/{name}"], "who sends a delivery is known by what is in it"
-    assert status == 404
+    expected = ["/hooks/{workflow}/{name}", "/hooks/t/{token}"]
+    assert taken == expected, "who sends a delivery is known by what is in it"
+    assert statuses == {404}
 
 
 async def test_the_body_of_a_caller_who_is_not_known_or_may_not_is_never_read(tmp_path: Path) -> None:

@@ -78,6 +78,10 @@ pause_workflow          -    -     -        -      -        -        yes
 resume_workflow         -    -     -        -      -        -        yes
 clear_workflow_resume   -    -     -        -      -        -        yes
 list_triggers           -    -     -        yes    yes      yes      yes
+create_trigger          -    -     -        -      -        -        yes
+update_trigger          -    -     -        -      -        -        yes
+delete_trigger          -    -     -        -      -        -        yes
+rotate_trigger_token    -    -     -        -      -        -        yes
 get_trigger             -    -     -        yes    yes      yes      yes
 list_trigger_inputs     -    -     -        yes    yes      yes      yes
 trigger_history         -    -     -        yes    yes      yes      yes
@@ -87,9 +91,11 @@ pause_trigger           -    -     -        -      -        -        yes
 resume_trigger          -    -     -        -      -        -        yes
 fire_trigger            -    -     -        -      -        yes      yes
 backfill_trigger        -    -     -        -      -        -        yes
+replay_inputs           -    -     -        -      -        -        yes
 replay_input            -    -     -        -      -        -        yes
 discard_input           -    -     -        -      -        -        yes
 take_delivery           yes  yes   yes      yes    yes      yes      yes
+take_delivery_by_token  yes  yes   yes      yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes

@@ -69,3 +69,34 @@ def test_what_is_not_there_is_told(cli: Run) -> None:
     assert cli("triggers", "show", "tick/other").code == 3
     assert cli("triggers", "discard", "tick/often", "nothing").code == 3
     assert cli("triggers", "next", "tick/sent").code == 4
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_trigger_is_made_changed_and_deleted(cli: Run) -> None:
+    made = cli("triggers", "create", "tick", '{"name": "weekly", "type": "schedule", "cron": "0 0 * * SUN"}')
+    assert made.out.startswith("tick/weekly is active; it is due at ")
+    assert cli("triggers", "create", "tick", '{"name": "weekly", "type": "schedule", "every": "1h"}').code == 4
+    assert cli("triggers", "update", "tick/weekly", '{"type": "schedule", "every": "2h"}').code == 0
+    assert "every: 2h" in cli("triggers", "show", "tick/weekly").out
+    assert cli("triggers", "update", "tick/often", '{"type": "schedule", "every": "2h"}').code == 4
+    assert cli("triggers", "delete", "tick/weekly").out == "tick/weekly is deleted.\n"
+    assert cli("triggers", "delete", "tick/often").code == 4
+    assert cli("triggers", "create", "tick", '"weekly"').code == 2
+
+
+@pytest.mark.usefixtures("registered")
+def test_an_address_is_printed_once_when_it_is_made(cli: Run) -> None:
+    made = cli("triggers", "create", "tick", '{"name": "paid", "type": "webhook", "verify": {"scheme": "token"}}')
+    assert "The webhook tick/paid is at /hooks/t/1" in made.err
+    assert "/hooks/t/" not in cli("triggers", "show", "tick/paid").out
+    rotated = cli("triggers", "rotate-token", "tick/paid", "--grace", "1h", "--json").json["address"]
+    assert rotated.startswith("/hooks/t/1")
+    assert rotated not in made.err
+    assert cli("triggers", "rotate-token", "tick/often").code == 4
+
+
+@pytest.mark.usefixtures("registered")
+def test_all_rejected_inputs_are_tried_once_more(cli: Run) -> None:
+    assert cli("triggers", "replay", "tick/sent", "--all").out == "0 rejected inputs tried once more.\n"
+    assert cli("triggers", "replay", "tick/sent", "--all", "--json").json == {"replayed": 0, "next": None}
+    assert cli("triggers", "replay", "tick/sent").code == 2

@@ -18,8 +18,9 @@ def test_its_definition_is_sound() -> None:
     assert [one for one in check(definition).problems if one.severity == "error"] == []
 
 
-async def test_its_test_passes(layover: Layover) -> None:
+async def test_its_tests_pass(layover: Layover) -> None:
     (program,) = blocks(PAGE, "python")
     names: dict[str, Any] = {}
     exec(compile(program, "triggers.md", "exec", dont_inherit=True), names)  # noqa: S102 - our own page
     await names["test_the_import_runs_every_night"](layover)
+    await names["test_a_payment_starts_the_shop"](layover)

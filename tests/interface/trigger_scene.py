@@ -43,6 +43,10 @@ async def triggers(play: Play) -> None:
     await _states(play, yearly)
     await _inputs(play, yearly, await play.do(door, "trigger", "ticking/sent"))
     await _backfills(play, yearly)
+    await _alone(play)
+    await play.refused(yearly, "update", {**YEARLY, "cron": "0 0 2 1 *"})
+    await play.refused(yearly, "delete")
+    await play.refused(yearly, "rotate_token")
 
 
 async def _schedules(play: Play, yearly: Any) -> None:
@@ -106,3 +110,40 @@ async def _backfills(play: Play, yearly: Any) -> None:
         ("2020-01-01", "2999-01-01"),
     ):
         await play.refused(yearly, "backfill", begin, end)
+
+
+async def _alone(play: Play) -> None:
+    """Triggers that belong to no definition."""
+    door = play.door
+    weekly = {**YEARLY, "name": "weekly", "cron": "0 0 * * MON"}
+    for workflow, given in (
+        ("ticking", {**YEARLY, "name": "weekly", "cron": "never"}),
+        ("ticking", {"name": "weekly"}),
+        ("ticking", {}),
+        ("ticking", {**weekly, "name": "not a name!"}),
+        ("ticking", "weekly"),
+        ("ticking", {**weekly, "data": {"x": object()}}),
+        ("ticking", YEARLY),
+        ("nothing", weekly),
+        ("not a name!", weekly),
+    ):
+        await play.refused(door, "create_trigger", workflow, given)
+    made = await play.do(door, "create_trigger", "ticking", weekly, idempotency_key="made")
+    await play.do(door, "create_trigger", "ticking", weekly, idempotency_key="made")
+    await play.refused(door, "create_trigger", "ticking", weekly)
+    await play.refused(door, "create_trigger", "ticking", {**weekly, "every": "1h"}, idempotency_key="made")
+    await play.do(made, "update", {**weekly, "cron": "0 0 * * TUE"})
+    await play.refused(made, "update", {**weekly, "name": "other"})
+    await play.refused(made, "update", {"type": "schedule"})
+    await play.refused(made, "rotate_token")
+    await play.do(door, "register", {**TICKING, "triggers": [YEARLY, SENT, {**SENT, "name": "third", "signal": "t"}]})
+    await play.refused(door, "register", {**TICKING, "triggers": [weekly]})
+    await play.do(made, "refresh")
+    await play.do(made, "delete")
+    await play.do(made, "delete")
+    await play.refused(made, "update", weekly)
+    await play.do(made, "refresh")
+    for limit in (0, 1_001):
+        await play.refused(made, "replay_all", limit=limit)
+    await play.refused(made, "replay_all", cursor="nonsense!")
+    await play.do(made, "replay_all", limit=5)

@@ -55,6 +55,12 @@ def found_in_tables(address: str) -> dict[str, list[str]]:
     }
 
 
+def all_rows(address: str) -> list[tuple[object, ...]]:
+    """Return what is in all tables."""
+    tables = Tables(address)
+    return [row for name in tables.names() for row in tables.rows(f"SELECT * FROM {name}")]  # noqa: S608 - of ours
+
+
 def found_in_files(folder: Path) -> dict[str, list[str]]:
     """Return the planted forms that the files of a folder have."""
     files = [file for file in folder.rglob("*") if file.is_file()]

@@ -25,7 +25,17 @@ from layover.runtime.runtime import Runtime
 from tests.api.harness import ADMIN_KEY, listening
 from tests.nodes.http_site import site_of
 from tests.runtime.harness import address_in, settings_with, store_in
-from tests.secret_handling.hunting import HOOK, KEY, PASSWORD, PIN, found_in, found_in_files, found_in_tables
+from tests.secret_handling.hunting import (
+    HOOK,
+    KEY,
+    PASSWORD,
+    PIN,
+    all_rows,
+    forms_of,
+    found_in,
+    found_in_files,
+    found_in_tables,
+)
 from tests.tracing.recording import Recording, TracedMachine
 
 if TYPE_CHECKING:
@@ -209,3 +219,38 @@ def _were_sent(site: Site, other: Site) -> None:
         assert json.loads(one.body) == {"k": [KEY], "p": PASSWORD}
     assert [(one.method, one.path) for one in other.seen] == [("GET", "/away")]
     assert found_in(str([(one.headers, one.body, one.query) for one in other.seen])) == []
+
+
+async def test_no_token_of_a_webhook_is_left_anywhere(tmp_path: Path, logged: io.StringIO) -> None:
+    recording, tokens = Recording(), set[str]()
+    trigger = {"name": "paid", "type": "webhook", "verify": {"scheme": "token"}, "input": "${trigger}"}
+    async with (
+        Runtime(store_in(tmp_path), machine=TracedMachine(recording.provider)) as runtime,
+        listening(runtime) as api,
+        Client(api.url, api_key=ADMIN_KEY) as client,
+    ):
+        made = await client.register({"name": "shop", "nodes": [{"id": "a", "type": "end"}], "triggers": [trigger]})
+        other = await client.create_trigger("shop", {**trigger, "name": "other"})
+        rotated = await (await client.trigger("shop/paid")).rotate_token(grace="1h")
+        addresses = [made.addresses["paid"], other.address or "", rotated.address or ""]
+        unknown = f"/hooks/t/1{'A' * 43}"
+        taken = [(await api.ask("POST", one, {"n": 1}, as_="")).status for one in (*addresses, unknown)]
+        refused = [(await api.ask("POST", one, raw=b"{", as_="")).status for one in addresses]
+        tokens |= {one.removeprefix("/hooks/t/") for one in (*addresses, unknown)}
+        paths = ("/triggers", f"/triggers/{other.id}/history", f"/triggers/{other.id}/inputs", "/executions", "/audit")
+        answers = [await api.get(path) for path in (*paths, "/workflows/shop", "/workflows/export", "/metrics")]
+
+    assert (taken, refused) == ([202, 202, 202, 404], [400, 400, 400])
+    assert len(tokens) == 4
+    forms = {form for token in tokens for form in forms_of(token)}
+    left = {
+        "log": logged.getvalue(),
+        "spans": "".join(span.to_json() for span in recording.spans),
+        "answers": "".join(one.body.decode() for one in answers),
+        "tables": "".join(repr(rows) for rows in all_rows(address_in(tmp_path))),
+    }
+    assert "request_answered" in left["log"]
+    assert recording.spans
+    assert {where: [form for form in forms if form in text] for where, text in left.items()} == {
+        where: [] for where in left
+    }

@@ -21,7 +21,15 @@ from layover.ports.records import (
     ResumeWaitChange,
     Token,
 )
-from layover.ports.trigger_records import InputRow, NewEvent, NewTrigger, TriggerMove
+from layover.ports.trigger_records import (
+    InputRow,
+    NewEvent,
+    NewToken,
+    NewTrigger,
+    TriggerMove,
+    TriggerSave,
+    TriggerToken,
+)
 from tests.servers.postgres import connect, schema_of
 from tests.stores.conformance import (
     approval,
@@ -127,6 +135,12 @@ async def _fill_triggers(store: Store) -> None:
         events=(event, replace(event, input=replace(one, input_id="i2", state="pending", execution_id=""))),
     )
     assert await store.triggers.move(move)
+    alone = replace(fired, id=uid(902), name="alone")
+    save = TriggerSave(workflow="refund", trigger_id=uid(902), create=True, new=alone, at=90)
+    assert (await store.triggers.save(save)).verdict == "saved"
+    for hash_, until in (("t1", None), ("t2", 500)):
+        token = TriggerToken(hash=hash_, trigger_id=uid(902), made_at=95)
+        assert await store.triggers.add_token(NewToken(token=token, others_until=until))
 
 
 async def _fill_access(store: Store) -> None:

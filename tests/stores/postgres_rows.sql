@@ -104,10 +104,12 @@ SELECT
     x + 1000, 0, '', lpad(to_hex(1 + x % 6000), 32, '0')::uuid, x
 FROM generate_series(1, 6000) AS x;
 
+INSERT INTO layover.trigger_tokens (hash, trigger_id, made_at, until)
+SELECT encode(sha256(id::text::bytea), 'hex'), id, 1, NULL FROM layover.triggers;
 INSERT INTO layover.trigger_events (trigger_id, seq, at, kind, body)
 SELECT trigger_id, seq, at, 'TriggerInputReceived', '\x7b7d' FROM layover.trigger_inputs;
 
 ANALYZE layover.versions, layover.heads, layover.executions, layover.events, layover.snapshots, layover.pause_points,
 layover.commands, layover.outbox, layover.tokens, layover.waits, layover.signals, layover.places, layover.rates,
 layover.keys, layover.audit, layover.replies, layover.standings, layover.triggers,
-layover.trigger_inputs, layover.trigger_events;
+layover.trigger_inputs, layover.trigger_events, layover.trigger_tokens;

@@ -386,7 +386,8 @@ async def test_everything_is_counted(stores: Stores) -> None:
     counted = await count(source, quietly)
     assert (counted.executions, counted.open, counted.versions, counted.signals) == (9, 8, 4, 3)
     assert (counted.points, counted.messages) == (4, 3)
-    assert (counted.triggers, counted.trigger_inputs, counted.trigger_events) == (2, 2, 4)
+    assert (counted.triggers, counted.trigger_inputs, counted.trigger_events) == (3, 2, 5)
+    assert counted.trigger_tokens == 2
     assert (await compare(source, source, quietly)).tally == counted
 
 
@@ -431,7 +432,8 @@ async def test_only_the_rest_is_written(stores: Stores) -> None:
         "workflow_statuses": "refund",
         "triggers": "refund/nightly",
         "trigger_inputs": f"{uid(900)} i2",
-        "trigger_events": f"{uid(901)} 1",
+        "trigger_tokens": "t2",
+        "trigger_events": f"{uid(902)} 1",
         "audit": f"{entry(4).at - 200} {entry(4).id}",  # the newest come first
     }
     assert await copy(source, target, after, quietly) == 0

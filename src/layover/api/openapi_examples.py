@@ -69,6 +69,8 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     triggers.TriggerResumeBody: {"with_what_was_missed": {"catch_up": True}},
     triggers.FireBody: {"try_it": {"data": {"day": "2026-03-01"}, "id": "by-hand-1", "dry_run": True}},
     triggers.BackfillBody: {"a_month": {"from": "2026-01-01", "to": "2026-02-01", "dry_run": True}},
+    triggers.ReplayBody: {"the_newest_ten": {"where": {"limit": 10}}},
+    triggers.RotateTokenBody: {"with_time_to_change_over": {"grace": "1h"}},
     access.KeyBody: {
         "for_a_job": {"name": "nightly import", "user": "importer", "roles": ["operator"], "expires_in": "90d"}
     },
@@ -78,6 +80,7 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
 # Bodies that are free JSON, by the name of their operation.
 FREE: Final[dict[str, dict[str, Any]]] = {
     "call_back": {"output": {"printed": True, "pages": 3}},
+    "take_delivery_by_token": {"paid": {"type": "invoice.paid", "id": "in_17"}},
     "take_delivery": {"paid": {"type": "invoice.paid", "id": "in_17"}},
 }
 

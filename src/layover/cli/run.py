@@ -19,6 +19,7 @@ from layover.cli.definitions import File, print_report
 from layover.cli.exits import BAD_INPUT, WRONG_STATE, Stop
 from layover.cli.follow import Following
 from layover.cli.functions import functions_of, node_types
+from layover.cli.hook_addresses import print_addresses
 from layover.cli.json_argument import STANDARD_INPUT, given_data
 from layover.cli.live_view import Lines, Picture, Silent
 from layover.cli.log_options import AS_USUAL, SHOWING, Logging
@@ -199,7 +200,7 @@ async def _started(door: Door, wanted: RunOptions) -> ExecutionHandle:
             if found.workflow == workflow:
                 return found
             raise Stop(f"{found.id} is an execution of `{found.workflow}`, not of `{workflow}`.", WRONG_STATE)
-    await door.register(wanted.definition)
+    print_addresses(await door.register(wanted.definition))
     started = await door.start(
         workflow,
         wanted.input,

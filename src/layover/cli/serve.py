@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from layover.admin import OperatorEngine, address_of, without_password
 from layover.cli.definitions import File  # noqa: TC001 - cyclopts reads the annotations
 from layover.cli.exits import BAD_INPUT, DONE, Stop
+from layover.cli.hook_addresses import print_addresses
 from layover.cli.listening import check_can_serve, hosts_of, listen_at, url_of
 from layover.cli.loading import load_definitions
 from layover.cli.log_options import AS_USUAL, SERVING, Logging
@@ -157,7 +158,7 @@ async def _prepare(engine: OperatorEngine, wanted: ServeOptions) -> None:
         hint = "Set LAYOVER_ADMIN_KEY; or start once without --host, which makes a key."
         raise Stop(f"Without any key it is served on this machine only, not at {wanted.host}.", BAD_INPUT, hint=hint)
     for plan in wanted.plans:
-        await engine.register(plan)
+        print_addresses(await engine.register(plan), wanted.settings.public_url)
     made = None if known else await create_first_key(engine)
     warn_without_tls(wanted.host, wanted.settings.public_url)
     say(f"Layover serves {without_password(wanted.db)}", "bold")

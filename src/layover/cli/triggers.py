@@ -9,13 +9,16 @@ from cyclopts import App, Parameter
 
 from layover.cli.doors import door_to_act, door_to_read, page_of
 from layover.cli.exits import DONE, Stop
+from layover.cli.hook_addresses import print_address
 from layover.cli.json_argument import given_data
 from layover.cli.options import HERE, At, By, Json, Reason, acting
-from layover.cli.screen import moment, plural, print_json, print_table, say
+from layover.cli.screen import moment, note, plural, print_json, print_table, say
+from layover.interface.trigger_handle import MOST_REPLAYED
 from layover.model.shared import Page
+from layover.model.triggers import Replayed
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     from layover import Backfilled, Fired, Trigger, TriggerHandle, TriggerInput, TriggerOccurrence, Why
     from layover.cli.options import Target
@@ -46,6 +49,15 @@ State = Annotated[
     Literal["pending", "started", "delivered", "skipped", "rejected", "discarded"] | None,
     Parameter(help="Only inputs in this state."),
 ]
+ForWorkflow = Annotated[str, Parameter(help="The workflow that it starts.")]
+Definition = Annotated[
+    str,
+    Parameter(
+        help="The trigger as a definition has it: JSON, @file, or - for standard input.", allow_leading_hyphen=True
+    ),
+]
+Grace = Annotated[str | None, Parameter(help="How long the address before is still taken, such as 1h.")]
+All = Annotated[bool, Parameter(negative="", show_default=False, help="All that are rejected.")]
 InputId = Annotated[str, Parameter(help="The id of an input, as `layover triggers inputs` prints it.")]
 
 
@@ -195,9 +207,74 @@ def inputs(name: Name, /, *, state: State = None, limit: Limit = 50, at: At = HE
 
 
 @triggers.command
-def replay(name: Name, input_id: InputId, /, *, by: By = "", at: At = HERE, json: Json = False) -> int:
-    """Try a rejected input once more, with the newest version of the workflow."""
-    return _print_input(_act(name, at, by, lambda one: one.replay(input_id)), json=json)
+def replay(
+    name: Name,
+    input_id: InputId | None = None,
+    /,
+    *,
+    all: All = False,  # noqa: A002 - as everybody says
+    by: By = "",
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """Try a rejected input once more, or `--all` of them, with the newest version of the workflow."""
+    if (input_id is None) == (not all):
+        raise Stop("Name one input, or give --all.")
+    if input_id is not None:
+        return _print_input(_act(name, at, by, lambda one: one.replay(input_id)), json=json)
+    done = Replayed(replayed=_act(name, at, by, _replay_all))
+    if json:
+        print_json(done)
+    else:
+        say(f"{plural(done.replayed, 'rejected input')} tried once more.")
+    return DONE
+
+
+async def _replay_all(one: TriggerHandle) -> int:
+    """Replay page by page, and say how far it is: there may be many."""
+    replayed, cursor = 0, None
+    while True:
+        page = await one.replay_all(limit=MOST_REPLAYED, cursor=cursor)
+        replayed, cursor = replayed + page.replayed, page.next
+        if cursor is None:
+            return replayed
+        note(f"{replayed} so far…")
+
+
+@triggers.command
+def create(workflow: ForWorkflow, definition: Definition, /, *, by: By = "", at: At = HERE, json: Json = False) -> int:
+    """Make a trigger that belongs to no definition: it starts the newest version of a workflow.
+
+    The address of a webhook with `scheme: token` is printed this once.
+    """
+    given = _given(definition)
+
+    async def made() -> TriggerHandle:
+        async with door_to_act(at, acting(at, by)) as door:
+            return await door.create_trigger(workflow, given)
+
+    return _print_made(asyncio.run(made()), json=json)
+
+
+@triggers.command
+def update(name: Name, definition: Definition, /, *, by: By = "", at: At = HERE, json: Json = False) -> int:
+    """Replace a trigger that belongs to no definition; it goes on where it was."""
+    given = _given(definition)
+    return _print_made(_act(name, at, by, lambda one: one.update(given)), json=json)
+
+
+@triggers.command
+def delete(name: Name, /, *, by: By = "", at: At = HERE) -> int:
+    """Stop a trigger that belongs to no definition; its address ends, and its name is free."""
+    _act(name, at, by, lambda one: one.delete())
+    say(f"{name} is deleted.")
+    return DONE
+
+
+@triggers.command
+def rotate_token(name: Name, /, *, grace: Grace = None, by: By = "", at: At = HERE, json: Json = False) -> int:
+    """Make a new address for a webhook with `scheme: token`, and print it this once."""
+    return _print_made(_act(name, at, by, lambda one: one.rotate_token(grace=grace)), json=json)
 
 
 @triggers.command
@@ -220,6 +297,20 @@ def _act(name: str, at: Target, by: str, act: Callable[[TriggerHandle], Awaitabl
             return await act(await door.trigger(name))
 
     return asyncio.run(acted())
+
+
+def _given(definition: str) -> Mapping[str, object]:
+    found = given_data(definition, "DEFINITION")
+    if not isinstance(found, dict):
+        raise Stop("DEFINITION: a trigger is a JSON object.")
+    return found
+
+
+def _print_made(one: TriggerHandle, *, json: bool) -> int:
+    _print_state(one, json=json)
+    if one.address is not None and not json:
+        print_address(f"{one.workflow}/{one.name}", one.address)
+    return DONE
 
 
 def _print_state(one: TriggerHandle, *, json: bool) -> int:

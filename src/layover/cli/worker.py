@@ -10,6 +10,7 @@ from layover.cli.definitions import File  # noqa: TC001 - cyclopts reads the ann
 from layover.cli.exits import DONE, Stop
 from layover.cli.functions import node_types
 from layover.cli.health_port import HealthPort
+from layover.cli.hook_addresses import print_addresses
 from layover.cli.loading import load_definitions
 from layover.cli.log_options import AS_USUAL, SERVING, Logging
 from layover.cli.options import Nodes  # noqa: TC001 - as above
@@ -42,7 +43,7 @@ def work(*files: File, nodes: Nodes = (), flags: WorkerFlags = NO_WORKER_FLAGS, 
         async with OperatorEngine(db, nodes=functions, settings=configuration.engine, drive=True) as engine:
             say(f"Working on {without_password(db)} as {engine.instance_id}")
             for plan in plans:
-                await engine.register(plan)
+                print_addresses(await engine.register(plan))
             if plans:
                 say(f"  workflows:  {', '.join(plan.definition.name for plan in plans)}")
             say(f"  node types: {', '.join(sorted(types))}")

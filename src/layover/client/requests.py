@@ -75,6 +75,11 @@ def post(path: str, body: Body | Mapping[str, object], key: str | None = None, *
     return ClientRequest(method="POST", path=path, body=json_of(body), key=key or new_key(), longer=longer)
 
 
+def put(path: str, body: Mapping[str, object]) -> ClientRequest:
+    """Return a request that replaces something, with the same result if it comes again."""
+    return ClientRequest(method="PUT", path=path, body=json_of(body))
+
+
 def delete(path: str) -> ClientRequest:
     """Return a request that ends something."""
     return ClientRequest(method="DELETE", path=path)

@@ -35,7 +35,15 @@ if TYPE_CHECKING:
     from layover.model.points import PausePoint
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.triggers import Backfilled, Fired, Trigger, TriggerEvent, TriggerInput, TriggerOccurrences
+    from layover.model.triggers import (
+        Backfilled,
+        Fired,
+        Replayed,
+        Trigger,
+        TriggerEvent,
+        TriggerInput,
+        TriggerOccurrences,
+    )
     from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
 
 
@@ -304,22 +312,39 @@ class TriggersBackend(Protocol):
     async def why(self, trigger_id: str) -> Why:
         """Return why a trigger does not fire, or when it will."""
 
-    async def pause(self, trigger_id: str, reason: str) -> Trigger:
+    async def pause(self, trigger_id: str, reason: str, idempotency_key: str | None) -> Trigger:
         """Let a trigger start nothing."""
 
-    async def resume(self, trigger_id: str, *, catch_up: bool) -> Trigger:
+    async def resume(self, trigger_id: str, *, catch_up: bool, idempotency_key: str | None) -> Trigger:
         """Let a trigger go on."""
 
     async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
         """Give a trigger an input by hand."""
 
-    async def backfill(self, trigger_id: str, begin: str, end: str, *, again: bool, dry_run: bool) -> Backfilled:
+    async def backfill(
+        self, trigger_id: str, begin: str, end: str, *, again: bool, dry_run: bool, idempotency_key: str | None
+    ) -> Backfilled:
         """Start the occurrences of a schedule in a range of the past."""
 
-    async def replay(self, trigger_id: str, input_id: str) -> TriggerInput:
+    async def replay(self, trigger_id: str, input_id: str, idempotency_key: str | None) -> TriggerInput:
         """Try a rejected input once more."""
 
-    async def discard(self, trigger_id: str, input_id: str) -> TriggerInput:
+    async def replay_all(self, trigger_id: str, limit: int, cursor: str | None) -> Replayed:
+        """Try rejected inputs once more, the newest first."""
+
+    async def create(self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None) -> Trigger:
+        """Make a trigger for a workflow."""
+
+    async def update(self, trigger_id: str, definition: Mapping[str, object]) -> Trigger:
+        """Replace a trigger that belongs to no definition."""
+
+    async def delete(self, trigger_id: str) -> None:
+        """Stop a trigger that belongs to no definition."""
+
+    async def rotate_token(self, trigger_id: str, grace: int | None) -> Trigger:
+        """Make a new token for the address of a webhook; the tokens before end after `grace`."""
+
+    async def discard(self, trigger_id: str, input_id: str, idempotency_key: str | None) -> TriggerInput:
         """Have an input never start."""
 
 

@@ -44,7 +44,7 @@ from layover.interface.execution_handle import ExecutionHandle
 from layover.interface.listing import Listing
 from layover.interface.pause_point_handle import PausePointHandle, handles_of, listed_points
 from layover.interface.sources import Definition, source_of
-from layover.interface.trigger_handle import TriggerHandle
+from layover.interface.trigger_handle import TriggerHandle, trigger_document
 from layover.interface.workflow_handle import WorkflowHandle
 from layover.model.shared import Page
 
@@ -260,6 +260,19 @@ class Door:
         workflow, slash, of_trigger = name.partition("/")
         id_ = trigger_id(workflow, of_trigger) if slash else name
         return TriggerHandle(self._backend, await self._backend.triggers.get(id_))
+
+    async def create_trigger(
+        self, workflow: str | WorkflowHandle, definition: Mapping[str, object], *, idempotency_key: str | None = None
+    ) -> TriggerHandle:
+        """Make a trigger that belongs to no definition: it starts the newest version of the workflow.
+
+        The address of a webhook with `scheme: token` is shown this once, as `address`.
+        """
+        check_key(idempotency_key)
+        named = checked_name(workflow.info.name if isinstance(workflow, WorkflowHandle) else workflow)
+        given = trigger_document(definition)
+        found = await self._backend.triggers.create(named, given, idempotency_key)
+        return TriggerHandle(self._backend, found)
 
     def triggers(self, *, workflow: str | None = None) -> Listing[TriggerHandle]:
         """Return triggers by workflow and name."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Self, cast
 
+from layover.core.payloads import plain
+from layover.errors import InvalidInput
 from layover.interface.arguments import check_word
-from layover.interface.bounds import SHORT, check_act, check_number, check_text
+from layover.interface.bounds import SHORT, check_act, check_key, check_number, check_text
+from layover.interface.durations import milliseconds_of
 from layover.interface.listing import Listing
 
 if TYPE_CHECKING:
@@ -13,10 +17,12 @@ if TYPE_CHECKING:
 
     from layover.core.moments import Moment
     from layover.interface.backend import Backend
+    from layover.interface.durations import Duration
     from layover.model.executions import Why
     from layover.model.triggers import (
         Backfilled,
         Fired,
+        Replayed,
         Trigger,
         TriggerEvent,
         TriggerInput,
@@ -25,6 +31,7 @@ if TYPE_CHECKING:
 
 INPUT_STATES = ("pending", "started", "delivered", "skipped", "rejected", "discarded")
 MOST_OCCURRENCES = 100
+MOST_REPLAYED = 1_000
 
 
 class TriggerHandle:
@@ -42,6 +49,8 @@ class TriggerHandle:
         next_at: Moment | None
         failures: int
         definition: dict[str, Any]
+        managed: bool
+        address: str | None
 
     def __init__(self, backend: Backend, info: Trigger) -> None:
         self._backend = backend
@@ -60,15 +69,17 @@ class TriggerHandle:
         self.info = await self._backend.triggers.get(self.info.id)
         return self
 
-    async def pause(self, reason: str = "") -> Self:
+    async def pause(self, reason: str = "", *, idempotency_key: str | None = None) -> Self:
         """Start nothing from now on: occurrences are skipped, and signals wait as pending inputs."""
-        check_act(reason, None)
-        self.info = await self._backend.triggers.pause(self.info.id, reason)
+        check_act(reason, idempotency_key)
+        self.info = await self._backend.triggers.pause(self.info.id, reason, idempotency_key)
         return self
 
-    async def resume(self, *, catch_up: bool = False) -> Self:
+    async def resume(self, *, catch_up: bool = False, idempotency_key: str | None = None) -> Self:
         """Go on from now; with `catch_up`, occurrences of the pause are made up for as the schedule says."""
-        self.info = await self._backend.triggers.resume(self.info.id, catch_up=catch_up)
+        check_key(idempotency_key)
+        triggers = self._backend.triggers
+        self.info = await triggers.resume(self.info.id, catch_up=catch_up, idempotency_key=idempotency_key)
         return self
 
     async def fire(self, data: object = None, *, id: str | None = None, dry_run: bool = False) -> Fired:  # noqa: A002 - as everywhere
@@ -77,7 +88,13 @@ class TriggerHandle:
         return await self._backend.triggers.fire(self.info.id, data, id, dry_run=dry_run)
 
     async def backfill(
-        self, begin: str | date, end: str | date, *, again: bool = False, dry_run: bool = False
+        self,
+        begin: str | date,
+        end: str | date,
+        *,
+        again: bool = False,
+        dry_run: bool = False,
+        idempotency_key: str | None = None,
     ) -> Backfilled:
         """Start the occurrences of a schedule from a moment of the past to another (not included).
 
@@ -86,7 +103,10 @@ class TriggerHandle:
         first, last = _text(begin), _text(end)
         check_text("begin", first, SHORT, 1)
         check_text("end", last, SHORT, 1)
-        return await self._backend.triggers.backfill(self.info.id, first, last, again=again, dry_run=dry_run)
+        check_key(idempotency_key)
+        return await self._backend.triggers.backfill(
+            self.info.id, first, last, again=again, dry_run=dry_run, idempotency_key=idempotency_key
+        )
 
     async def next(self, count: int = 5) -> tuple[TriggerOccurrence, ...]:
         """Return the next occurrences of a schedule, at most 100."""
@@ -108,15 +128,50 @@ class TriggerHandle:
         triggers, id_ = self._backend.triggers, self.info.id
         return Listing(lambda limit, cursor: triggers.history(id_, limit, cursor))
 
-    async def replay(self, input_id: str) -> TriggerInput:
+    async def replay(self, input_id: str, *, idempotency_key: str | None = None) -> TriggerInput:
         """Try a rejected input once more, with the newest version of the workflow."""
         check_text("input_id", input_id, SHORT, 1)
-        return await self._backend.triggers.replay(self.info.id, input_id)
+        check_key(idempotency_key)
+        return await self._backend.triggers.replay(self.info.id, input_id, idempotency_key)
 
-    async def discard(self, input_id: str) -> TriggerInput:
+    async def replay_all(self, *, limit: int = 100, cursor: str | None = None) -> Replayed:
+        """Try rejected inputs once more, the newest first, at most 1,000 in one call.
+
+        While the result has a `next`, there are others: give it as `cursor` to go on with them.
+        """
+        check_number("limit", limit, 1, MOST_REPLAYED)
+        return await self._backend.triggers.replay_all(self.info.id, limit, cursor)
+
+    async def discard(self, input_id: str, *, idempotency_key: str | None = None) -> TriggerInput:
         """Have a rejected or pending input never start."""
         check_text("input_id", input_id, SHORT, 1)
-        return await self._backend.triggers.discard(self.info.id, input_id)
+        check_key(idempotency_key)
+        return await self._backend.triggers.discard(self.info.id, input_id, idempotency_key)
+
+    async def update(self, definition: Mapping[str, object]) -> Self:
+        """Replace it by another one of its name; one that a definition has is changed there."""
+        self.info = await self._backend.triggers.update(self.info.id, trigger_document(definition))
+        return self
+
+    async def delete(self) -> None:
+        """Stop it for good; one that a definition has is removed there."""
+        await self._backend.triggers.delete(self.info.id)
+
+    async def rotate_token(self, *, grace: Duration | None = None) -> Self:
+        """Make a new address for a webhook with `scheme: token`, shown this once as `address`.
+
+        The address before is taken until `grace` is over.
+        """
+        self.info = await self._backend.triggers.rotate_token(self.info.id, milliseconds_of("grace", grace))
+        return self
+
+
+def trigger_document(definition: object) -> dict[str, object]:
+    """Return a trigger as it is sent; InvalidInput if it is no mapping."""
+    if not isinstance(definition, Mapping):
+        message = "a trigger is a mapping, such as {'name': 'nightly', 'type': 'schedule', 'every': '1h'}"
+        raise InvalidInput(f"`definition`: {message}.", (("definition", message),))
+    return cast("dict[str, object]", plain(dict(definition)))
 
 
 def _text(moment: str | date) -> str:

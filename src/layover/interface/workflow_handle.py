@@ -37,6 +37,7 @@ class WorkflowHandle(Handle[WorkflowVersion]):
         tags: tuple[str, ...]
         created_at: Moment
         definition: dict[str, Any] | None
+        addresses: dict[str, str]
 
     def __repr__(self) -> str:
         return f"<workflow {self.info.name}, version {self.info.version}: {self.info.state}>"

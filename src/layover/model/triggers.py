@@ -8,7 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from layover.core.moments import Moment
-from layover.model.shared import Body, Reason, Resource, Uuid, Value, WorkflowName
+from layover.model.shared import Body, Length, Reason, Resource, Uuid, Value, WorkflowName
 
 TriggerState = Literal["initialized", "active", "paused", "stopped", "error"]
 InputState = Literal["pending", "started", "delivered", "skipped", "rejected", "discarded"]
@@ -27,6 +27,8 @@ class Trigger(Resource, frozen=True, kw_only=True):
     next_at: Moment | None = None  # when it is due next
     failures: int = 0  # in a row
     definition: dict[str, Any] = {}  # as the newest version of its workflow has it
+    managed: bool = True  # it belongs to the definition of its workflow, and changes with that
+    address: str | None = None  # of a webhook with a token: only shown when the token is made
 
 
 class TriggerInput(Resource, frozen=True, kw_only=True):
@@ -95,6 +97,27 @@ class Backfilled(Resource, frozen=True, kw_only=True):
     dry_run: bool = False
 
 
+class Replayed(Resource, frozen=True, kw_only=True):
+    """How many rejected inputs are tried once more; `next` goes back in as `cursor` while there are others."""
+
+    replayed: int
+    next: str | None = None
+
+
+class ReplayWhere(Body, frozen=True, kw_only=True):
+    """Which rejected inputs, the newest first: at most so many, from a cursor on."""
+
+    state: Literal["rejected"] = "rejected"
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 100
+    cursor: Annotated[str, Meta(max_length=1_000)] | None = None
+
+
+class ReplayBody(Body, frozen=True, kw_only=True):
+    """Which inputs are tried once more."""
+
+    where: ReplayWhere = ReplayWhere()
+
+
 class TriggerResumeBody(Body, frozen=True, kw_only=True):
     """How a trigger goes on: with `catch_up`, occurrences of the pause are made up for as the schedule says."""
 
@@ -105,6 +128,12 @@ class TriggerPauseBody(Body, frozen=True, kw_only=True):
     """Why a trigger is paused."""
 
     reason: Reason | None = None
+
+
+class RotateTokenBody(Body, frozen=True, kw_only=True):
+    """How long the tokens before are still taken."""
+
+    grace: Length | None = None
 
 
 class FireBody(Body, frozen=True, kw_only=True):

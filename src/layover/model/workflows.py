@@ -33,6 +33,7 @@ class WorkflowVersion(Resource, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     created_at: Moment
     definition: dict[str, Value] | None = None
+    addresses: dict[str, str] = {}  # of webhooks with tokens, by name: only shown when the tokens are made
 
 
 class Difference(Resource, frozen=True, kw_only=True):
@@ -134,11 +135,15 @@ class WorkflowChange(Resource, frozen=True, kw_only=True):
 
 
 class Bundle(Resource, frozen=True, kw_only=True):
-    """Definitions to be taken elsewhere: the newest version of each workflow, in canonical form."""
+    """Definitions to be taken elsewhere: the newest version of each workflow, in canonical form.
+
+    Tokens in addresses of webhooks stay where they are: others are made elsewhere.
+    """
 
     format: Literal["layover/1"] = "layover/1"
     exported_at: Moment | None = None
     workflows: tuple[dict[str, Value], ...]
+    triggers: tuple[dict[str, Value], ...] = ()  # those that belong to no definition, each with its `workflow`
 
 
 class BundleBody(Body, frozen=True, kw_only=True):
@@ -146,6 +151,7 @@ class BundleBody(Body, frozen=True, kw_only=True):
 
     format: Literal["layover/1"]
     workflows: Annotated[list[dict[str, Value]], Meta(max_length=1_000)]
+    triggers: Annotated[list[dict[str, Value]], Meta(max_length=1_000)] = []
     exported_at: str | None = None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from layover.ports.access import Key, WorkflowStatus
 from layover.ports.limit_records import AdmissionRow
 from layover.ports.records import AuditRow, Entry, Message, PointRow, QueuedCommand, Signal, StoreRecord, Token, Version
-from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow
+from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow, TriggerToken
 from layover.ports.view_records import ExecutionRow, LogChunk
 
 
@@ -90,3 +90,4 @@ class Batch(StoreRecord, frozen=True, kw_only=True):
     triggers: tuple[TriggerRow, ...] = ()
     trigger_inputs: tuple[InputRow, ...] = ()
     trigger_events: tuple[CopiedEvent, ...] = ()
+    trigger_tokens: tuple[TriggerToken, ...] = ()

@@ -31,6 +31,7 @@ class TriggerRow(StoreRecord, frozen=True, kw_only=True):
     next_at: int | None = None
     cursor: bytes = b""
     failures: int = 0
+    managed: bool = True  # by the definition of its workflow; else it was made by itself
 
 
 class InputRow(StoreRecord, frozen=True, kw_only=True):
@@ -145,6 +146,41 @@ class NewTrigger(StoreRecord, frozen=True, kw_only=True):
     state: TriggerState = "active"
     next_at: int | None = None
     cursor: bytes = b""
+
+
+class TriggerSave(StoreRecord, frozen=True, kw_only=True):
+    """A trigger that was made by itself, to be created, replaced, or (without `new`) deleted."""
+
+    workflow: str
+    trigger_id: str
+    create: bool
+    new: NewTrigger | None = None
+    at: int
+    audit: AuditRow | None = None
+
+
+class TriggerSaved(StoreRecord, frozen=True, kw_only=True):
+    """What became of it: saved, or why not. The name may be taken, or the trigger belong to a definition."""
+
+    verdict: Literal["saved", "taken", "managed", "unknown"]
+    row: TriggerRow | None = None
+
+
+class TriggerToken(StoreRecord, frozen=True, kw_only=True):
+    """The hash of the token in the address of a webhook, valid `until` a moment, which still belongs to it."""
+
+    hash: str
+    trigger_id: str
+    made_at: int
+    until: int | None = None
+
+
+class NewToken(StoreRecord, frozen=True, kw_only=True):
+    """A token to be stored. It replaces others, which end at a moment; else it is only for a trigger without one."""
+
+    token: TriggerToken
+    others_until: int | None = None
+    audit: AuditRow | None = None
 
 
 class InputFilter(StoreRecord, frozen=True, kw_only=True):

@@ -133,10 +133,10 @@ class Actor:
             details=msgspec.json.encode(told),
         )
 
-    async def has_done(self, act: str, execution_id: str, key: str | None) -> bool:
-        """Return whether the user has done something to an execution under a key before."""
+    async def has_done(self, act: str, execution_id: str | None, key: str | None, *, target: str | None = None) -> bool:
+        """Return whether the user has done something to an execution, or to another target, under a key before."""
         if key is None:
             return False
-        wanted = AuditFilter(user=self.caller.user, act=act, execution_id=execution_id)
+        wanted = AuditFilter(user=self.caller.user, act=act, target=target, execution_id=execution_id)
         entries = await self.runtime.instance.store.audit.list_entries(wanted)
         return any(msgspec.json.decode(entry.details).get("key") == key for entry in entries)

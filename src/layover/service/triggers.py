@@ -11,24 +11,34 @@ import msgspec
 
 from layover.core.calendar import zone_named
 from layover.core.definitions.instants import parse_instant
+from layover.core.ids import trigger_id as id_of
 from layover.errors import InvalidInput
 from layover.model.shared import Page
-from layover.model.triggers import TriggerOccurrences
+from layover.model.triggers import Replayed, TriggerOccurrences
 from layover.ports.trigger_records import InputFilter
 from layover.runtime.ids import checked_id
 from layover.runtime.operations.triggers import Backfill, Fire
 from layover.runtime.queries.trigger_why import why_trigger
 from layover.runtime.results.triggers import event_of, input_of, trigger_of
 from layover.service.cursors import malformed_cursor
+from layover.service.keyed_acts import keyed_act
 from layover.service.pages import MOST
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+
     from layover.model.executions import Why
     from layover.model.triggers import Backfilled, Fired, Trigger, TriggerEvent, TriggerInput
-    from layover.ports.trigger_records import TriggerRow
+    from layover.ports.records import AuditRow
+    from layover.ports.trigger_records import InputRow, TriggerRow
+    from layover.runtime.operations.trigger_resources import MadeTrigger
     from layover.service.actor import Actor
+    from layover.service.keyed_acts import KeyedAct
+
+    _InputAct = Callable[[str, str, AuditRow | None], Awaitable[InputRow]]
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}/[A-Za-z][A-Za-z0-9_-]{0,254}")
+_LONGEST: Final = 255
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
@@ -96,57 +106,126 @@ class TriggerService:
 
     # Acts
 
-    async def pause(self, trigger_id: str, reason: str) -> Trigger:
+    async def pause(self, trigger_id: str, reason: str, idempotency_key: str | None) -> Trigger:
         """Let a trigger start nothing."""
-        self._actor.require("workflow:write")
-        id_ = checked_id(trigger_id)
-        entry = self._actor.entry("trigger.pause", id_, reason=reason or None)
-        return await self._shown(await self._actor.runtime.triggers.pause(id_, reason, entry))
+        act = await self._act("trigger.pause", trigger_id, idempotency_key, reason=reason or None)
+        triggers = self._actor.runtime.triggers
+        return await act.once(
+            lambda: self._show(triggers.pause(act.id, reason, act.entry)), lambda: self._show(triggers.find(act.id))
+        )
 
-    async def resume(self, trigger_id: str, *, catch_up: bool) -> Trigger:
+    async def resume(self, trigger_id: str, *, catch_up: bool, idempotency_key: str | None) -> Trigger:
         """Let a trigger go on."""
-        self._actor.require("workflow:write")
-        id_ = checked_id(trigger_id)
-        entry = self._actor.entry("trigger.resume", id_, catch_up=catch_up or None)
-        return await self._shown(await self._actor.runtime.triggers.resume(id_, entry, catch_up=catch_up))
+        act = await self._act("trigger.resume", trigger_id, idempotency_key, catch_up=catch_up or None)
+        triggers = self._actor.runtime.triggers
+        return await act.once(
+            lambda: self._show(triggers.resume(act.id, act.entry, catch_up=catch_up)),
+            lambda: self._show(triggers.find(act.id)),
+        )
 
-    async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
-        """Give a trigger an input by hand."""
+    async def fire(
+        self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool, idempotency_key: str | None = None
+    ) -> Fired:
+        """Give a trigger an input by hand. Without an id, the same idempotency key again is the same input."""
         self._actor.require("execution:start")
         id_ = checked_id(trigger_id)
         entry = None if dry_run else self._actor.entry("trigger.fire", id_, input=input_id)
-        return await self._actor.runtime.triggers.fire(id_, Fire(data, input_id, dry_run), entry)
+        key = self._actor.key("trigger.fire", id_, idempotency_key)
+        return await self._actor.runtime.triggers.fire(id_, Fire(data, input_id, dry_run, key), entry)
 
-    async def backfill(self, trigger_id: str, begin: str, end: str, *, again: bool, dry_run: bool) -> Backfilled:
+    async def backfill(
+        self, trigger_id: str, begin: str, end: str, *, again: bool, dry_run: bool, idempotency_key: str | None
+    ) -> Backfilled:
         """Start the occurrences of a schedule in a range of the past."""
         self._actor.require("workflow:write")
-        id_ = checked_id(trigger_id)
+        act, id_ = "trigger.backfill", checked_id(trigger_id)
         row = await self._actor.runtime.triggers.find(id_)
         zone = str(msgspec.json.decode(row.config).get("zone", "UTC"))
-        wanted = Backfill(_instant("from", begin, zone), _instant("to", end, zone), again, dry_run)
-        entry = None if dry_run else self._actor.entry("trigger.backfill", id_, begin=begin, end=end)
+        first, last = _instant("from", begin, zone), _instant("to", end, zone)
+        await self._actor.check_key(act, id_, idempotency_key, first, last, again, dry_run)
+        wanted = Backfill(first, last, again, dry_run, self._actor.key(act, id_, idempotency_key))
+        entry = None if dry_run else self._actor.entry(act, id_, begin=begin, end=end)
         return await self._actor.runtime.triggers.backfill(id_, wanted, entry)
 
-    async def replay(self, trigger_id: str, input_id: str) -> TriggerInput:
+    async def replay(self, trigger_id: str, input_id: str, idempotency_key: str | None) -> TriggerInput:
         """Try a rejected input once more."""
-        self._actor.require("workflow:write")
-        id_ = checked_id(trigger_id)
-        entry = self._actor.entry("trigger.replay", id_, input=input_id)
-        return input_of(await self._actor.runtime.triggers.replay(id_, input_id, entry))
+        act = await self._act("trigger.replay", trigger_id, idempotency_key, input=input_id)
+        return await self._change_input(act, input_id, self._actor.runtime.triggers.replay)
 
-    async def discard(self, trigger_id: str, input_id: str) -> TriggerInput:
-        """Have an input never start."""
+    async def replay_all(self, trigger_id: str, limit: int, cursor: str | None) -> Replayed:
+        """Try rejected inputs once more, the newest first; the same again goes on from the cursor."""
         self._actor.require("workflow:write")
-        id_ = checked_id(trigger_id)
-        entry = self._actor.entry("trigger.discard", id_, input=input_id)
-        return input_of(await self._actor.runtime.triggers.discard(id_, input_id, entry))
+        row, after = await self._find(trigger_id), _parsed(cursor) if cursor else None
+        wanted = InputFilter(trigger_id=row.id, state="rejected", after=after, limit=limit + 1)
+        found = await self._actor.runtime.instance.store.triggers.list_inputs(wanted)
+        entry = self._actor.entry("trigger.replay_all", row.id, limit=limit)
+        replayed = await self._actor.runtime.triggers.replay_all(found[:limit], entry)
+        last = found[limit - 1] if len(found) > limit else None
+        following = _cursor(last.received_at, last.input_id) if last is not None else None
+        return Replayed(replayed=replayed, next=following)
+
+    async def discard(self, trigger_id: str, input_id: str, idempotency_key: str | None) -> TriggerInput:
+        """Have an input never start."""
+        act = await self._act("trigger.discard", trigger_id, idempotency_key, input=input_id)
+        return await self._change_input(act, input_id, self._actor.runtime.triggers.discard)
+
+    # Triggers that belong to no definition
+
+    async def create(self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None) -> Trigger:
+        """Make a trigger for a workflow, which has none of this name."""
+        self._actor.require("workflow:write")
+        id_ = id_of(workflow, str(definition.get("name", ""))[:_LONGEST])
+        act = await keyed_act(self._actor, "trigger.create", id_, idempotency_key, data=definition)
+        resources, triggers = self._actor.runtime.trigger_resources, self._actor.runtime.triggers
+        return await act.once(
+            lambda: self._made(resources.create(workflow, definition, act.entry)),
+            lambda: self._show(triggers.find(id_)),
+        )
+
+    async def update(self, trigger_id: str, definition: Mapping[str, object]) -> Trigger:
+        """Replace a trigger that belongs to no definition by another one of its name."""
+        self._actor.require("workflow:write")
+        row = await self._find(trigger_id)
+        entry = self._actor.entry("trigger.update", row.id)
+        return await self._made(self._actor.runtime.trigger_resources.replace(row, definition, entry))
+
+    async def delete(self, trigger_id: str) -> None:
+        """Stop a trigger that belongs to no definition."""
+        self._actor.require("workflow:write")
+        row = await self._find(trigger_id)
+        await self._actor.runtime.trigger_resources.delete(row, self._actor.entry("trigger.delete", row.id))
+
+    async def rotate_token(self, trigger_id: str, grace: int | None) -> Trigger:
+        """Make a new token for the address of a webhook; the tokens before end after `grace`."""
+        self._actor.require("workflow:write")
+        row = await self._find(trigger_id)
+        entry = self._actor.entry("trigger.rotate_token", row.id, grace=grace)
+        return await self._made(self._actor.runtime.trigger_resources.rotate_token(row, grace or 0, entry))
+
+    async def _made(self, making: Awaitable[MadeTrigger]) -> Trigger:
+        made = await making
+        return await self._shown(made.row, made.address)
+
+    async def _change_input(self, act: KeyedAct, input_id: str, change: _InputAct) -> TriggerInput:
+        triggers = self._actor.runtime.triggers
+        found = await act.once(
+            lambda: change(act.id, input_id, act.entry), lambda: triggers.find_input(act.id, input_id)
+        )
+        return input_of(found)
+
+    async def _act(self, name: str, trigger_id: str, key: str | None, **details: object) -> KeyedAct:
+        self._actor.require("workflow:write")
+        return await keyed_act(self._actor, name, checked_id(trigger_id), key, **details)
+
+    async def _show(self, found: Awaitable[TriggerRow]) -> Trigger:
+        return await self._shown(await found)
 
     async def _find(self, trigger_id: str) -> TriggerRow:
         return await self._actor.runtime.triggers.find(checked_id(trigger_id))
 
-    async def _shown(self, row: TriggerRow) -> Trigger:
+    async def _shown(self, row: TriggerRow, address: str | None = None) -> Trigger:
         instance = self._actor.runtime.instance
-        return trigger_of(row, await instance.plans.status(row.workflow, instance.clock.now()))
+        return trigger_of(row, await instance.plans.status(row.workflow, instance.clock.now()), address)
 
 
 def _instant(name: str, text: str, zone: str) -> int:

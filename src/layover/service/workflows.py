@@ -144,9 +144,11 @@ class WorkflowService:
             if names
             else [version async for version, _ in self._all("", MOST)]
         )
+        found = [one for one in newest if one is not None]
         return Bundle(
             exported_at=Moment.of(runtime.instance.clock.now()),
-            workflows=tuple(msgspec.json.decode(one.document) for one in newest if one is not None),
+            workflows=tuple(msgspec.json.decode(one.document) for one in found),
+            triggers=tuple(await runtime.trigger_resources.export([one.workflow for one in found])),
         )
 
     async def import_(self, bundle: Bundle, *, allow_unknown: bool) -> tuple[WorkflowVersion, ...]:
@@ -155,7 +157,14 @@ class WorkflowService:
         plans = await self._plans(bundle, self._known_types(allow_unknown=allow_unknown))
         for plan in plans:
             self._actor.runtime.workflows.check_secrets(plan)
-        return tuple([(await self.save(plan))[0] for plan in plans])
+        resources, given = self._actor.runtime.trigger_resources, bundle.triggers
+        await resources.check_import(plans, given)
+        saved = [(await self.save(plan))[0] for plan in plans]
+        entries = [self._actor.entry("trigger.import", f"{one.get('workflow')}/{one.get('name')}") for one in given]
+        addresses = await resources.import_(given, entries)
+        return tuple(
+            msgspec.structs.replace(one, addresses={**one.addresses, **addresses.get(one.name, {})}) for one in saved
+        )
 
     async def pause(self, name: str, reason: str, *, running: bool, until: ResumeTime | None = None) -> WorkflowChange:
         """Hold what starts from now on; with `running`, what has begun, too; perhaps until a time or a signal.
@@ -229,7 +238,9 @@ class WorkflowService:
         version = await actor.runtime.workflows.register(plan, audit=entry)
         was_deleted = any(one.state == "deleted" for one in before)
         is_known = newest is not None and newest.number == version.number and not was_deleted
-        return version_of(version, before[0] if before and not was_deleted else None), is_known
+        found = version_of(version, before[0] if before and not was_deleted else None)
+        addresses = await actor.runtime.trigger_resources.first_tokens(plan)
+        return msgspec.structs.replace(found, addresses=addresses), is_known
 
     async def _version(self, name: str, number: int | None) -> Version:
         """Return a version of a workflow, the newest if no number is given; a deleted one has none."""

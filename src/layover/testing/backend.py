@@ -256,7 +256,9 @@ class _Signals(_Family):
 
 class _Triggers(_Family):
     name = "triggers"
-    changing = frozenset({"pause", "resume", "fire", "backfill", "replay", "discard"})
+    changing = frozenset(
+        {"pause", "resume", "fire", "backfill", "replay", "replay_all", "discard", "create", "update", "delete"}
+    )
 
 
 class _Access(_Family):

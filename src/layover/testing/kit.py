@@ -20,6 +20,7 @@ from layover.interface.workflow_handle import WorkflowHandle
 from layover.nodes.function import name_of
 from layover.service.permissions import PROGRAM, caller_of
 from layover.testing.backend import BackendInTest
+from layover.testing.deliveries import KitDelivery, deliver
 from layover.testing.errors import CrashNeverCame, NobodyPlays
 from layover.testing.fakes import Fake, Playing
 from layover.testing.world import KitWorld
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from layover.interface.execution_handle import ExecutionHandle
     from layover.interface.sources import Definition
     from layover.model.access import Caller
+    from layover.model.triggers import HookReceipt
     from layover.nodes.registry import AnyFunction
     from layover.ports.commit_points import CommitPoint
     from layover.testing.surviving import Crash
@@ -131,6 +133,26 @@ class Layover(Door):
         An engine keeps a value for 30 seconds: after a rotation, calls get the new one when the test has skipped them.
         """
         self._world.secrets.set(name, value)
+
+    async def hook(
+        self,
+        name: str,
+        body: object = None,
+        *,
+        id: str | None = None,  # noqa: A002 - as everywhere
+        headers: Mapping[str, str] | None = None,
+    ) -> HookReceipt:
+        """Deliver to a webhook, signed as its scheme says, and go on until all that it leads to has happened.
+
+        `name` is that of the trigger, or WORKFLOW/NAME. A body that is not bytes is sent as JSON. The same `id` again
+        is the same delivery, where the scheme has ids beside the body. Headers that are given count before those of the
+        signature. NotAllowed if the delivery is refused.
+        """
+        self._world.hooks += 1
+        delivery = KitDelivery(name, body, id or f"delivery-{self._world.hooks}", headers or {})
+        receipt = await self._world.ask(PROGRAM, lambda service: deliver(service, self._world.secrets, delivery))
+        await self._world.settle()
+        return receipt
 
     # Workflows and executions
 

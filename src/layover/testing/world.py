@@ -49,6 +49,7 @@ class KitWorld:
         self.plans: dict[str, Plan] = {}  # of the workflows that are registered, by name
         self.starts = 0
         self.signals = 0
+        self.hooks = 0
         self.worlds = 0
         self.only_crash: Crash | None = None
         self._functions: dict[str, tuple[AnyFunction, AnyFunction | None]] = {}

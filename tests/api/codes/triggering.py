@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SCHEDULE: dict[str, Any] = {"name": "t", "type": "schedule", "every": "1h"}
 SIGNAL: dict[str, Any] = {"name": "t", "type": "signal", "signal": "never.sent"}
 HOOK: dict[str, Any] = {"name": "t", "type": "webhook", "verify": {"scheme": "none"}}
+TOKEN: dict[str, Any] = {"name": "t", "type": "webhook", "verify": {"scheme": "token"}}
 SIGNED: dict[str, Any] = {"name": "t", "type": "webhook", "verify": {"scheme": "github", "secret": "NOBODY_HAS_IT"}}
 RANGE = {"from": "2026-01-01", "to": "2026-01-01T02:00"}
 
@@ -141,6 +142,152 @@ async def never_received(stage: Stage, route: Route) -> Answered:
     return await _ask(stage, route, id_, {}, input="never")
 
 
+# Triggers that belong to no definition
+
+
+async def _bare(stage: Stage) -> str:
+    name = stage.name()
+    await stage.api.engine.workflows.register(flow(end("done"), name=name))
+    return name
+
+
+async def _alone(stage: Stage, trigger: dict[str, Any]) -> str:
+    answered = await stage.api.post("/triggers", {**trigger, "workflow": await _bare(stage)})
+    assert answered.status == 201, answered.body
+    return str(answered.json["id"])
+
+
+@route("create_trigger", 201)
+async def created(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/triggers", {**SCHEDULE, "workflow": await _bare(stage)})
+
+
+@route("create_trigger", "malformed")
+async def no_object(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/triggers", ["t"])
+
+
+@route("create_trigger", "invalid_body")
+async def of_no_workflow(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/triggers", SCHEDULE)
+
+
+@route("create_trigger", "invalid_definition")
+async def not_possible(stage: Stage, _route: Route) -> Answered:
+    answered = await stage.api.post("/triggers", {**SCHEDULE, "cron": "* *", "workflow": await _bare(stage)})
+    assert {one["path"] for one in answered.json["errors"]} <= {"$", "$.cron", "$.every"}
+    return answered
+
+
+@route("create_trigger", "unknown_workflow")
+async def of_unknown_workflow(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/triggers", {**SCHEDULE, "workflow": stage.name()})
+
+
+@route("create_trigger", "trigger_path_conflict")
+async def of_taken_name(stage: Stage, _route: Route) -> Answered:
+    name, _ = await _made(stage, SCHEDULE)
+    return await stage.api.post("/triggers", {**SCHEDULE, "workflow": name})
+
+
+@route("save_workflow", "trigger_path_conflict")
+@route("put_workflow", "trigger_path_conflict")
+async def definition_with_taken_name(stage: Stage, route: Route) -> Answered:
+    name = await _bare(stage)
+    await stage.api.post("/triggers", {**SCHEDULE, "workflow": name})
+    definition = {**flow(end("done"), name=name), "triggers": [SCHEDULE]}
+    return await stage.api.ask(route.method, asked(route, name=name).path, definition)
+
+
+@route("update_trigger", 200)
+async def updated(stage: Stage, route: Route) -> Answered:
+    return await _ask(stage, route, await _alone(stage, SCHEDULE), {**SCHEDULE, "every": "2h"})
+
+
+@route("update_trigger", "malformed")
+async def update_is_no_object(stage: Stage, route: Route) -> Answered:
+    return await _ask(stage, route, await _alone(stage, SCHEDULE), "t")
+
+
+@route("update_trigger", "invalid_definition")
+async def update_of_another_name(stage: Stage, route: Route) -> Answered:
+    return await _ask(stage, route, await _alone(stage, SCHEDULE), {**SCHEDULE, "name": "other"})
+
+
+@route("update_trigger", "unknown_trigger")
+async def update_of_nothing(stage: Stage, route: Route) -> Answered:
+    return await _ask(stage, route, trigger_id(stage.name(), "t"), SCHEDULE)
+
+
+@route("update_trigger", "unknown_workflow")
+async def workflow_is_gone(stage: Stage, route: Route) -> Answered:
+    name = await _bare(stage)
+    await stage.api.post("/triggers", {**SCHEDULE, "workflow": name})
+    await stage.api.ask("DELETE", f"/workflows/{name}")
+    return await _ask(stage, route, trigger_id(name, "t"), SCHEDULE)
+
+
+@route("delete_trigger", 204)
+async def deleted(stage: Stage, route: Route) -> Answered:
+    return await _ask(stage, route, await _alone(stage, SCHEDULE))
+
+
+@route("update_trigger", "managed_by_definition")
+@route("delete_trigger", "managed_by_definition")
+async def of_a_definition(stage: Stage, route: Route) -> Answered:
+    _, id_ = await _made(stage, SCHEDULE)
+    return await _ask(stage, route, id_, SCHEDULE if route.method == "PUT" else None)
+
+
+@route("rotate_trigger_token", 200)
+async def rotated(stage: Stage, route: Route) -> Answered:
+    answered = await _ask(stage, route, await _alone(stage, TOKEN), {"grace": "1h"})
+    assert answered.json["address"].startswith("/hooks/t/")
+    return answered
+
+
+@route("rotate_trigger_token", "no_token")
+async def without_token(stage: Stage, route: Route) -> Answered:
+    return await _ask(stage, route, await _alone(stage, SCHEDULE), {})
+
+
+@route("rotate_trigger_token", "unknown_workflow")
+async def token_of_a_deleted_workflow(stage: Stage, route: Route) -> Answered:
+    name = await _bare(stage)
+    await stage.api.post("/triggers", {**TOKEN, "workflow": name})
+    await stage.api.ask("DELETE", f"/workflows/{name}")
+    return await _ask(stage, route, trigger_id(name, "t"), {})
+
+
+@route("replay_inputs", 200)
+async def all_replayed(stage: Stage, route: Route) -> Answered:
+    _, id_ = await _made(stage, SCHEDULE, input="${trigger.data.nothing}")
+    await stage.api.post(f"/triggers/{id_}/fire", {"id": "bad"})
+    answered = await _ask(stage, route, id_, {"where": {"limit": 10}})
+    assert answered.json == {"replayed": 1, "next": None}
+    return answered
+
+
+@route("replay_inputs", "malformed_cursor")
+async def no_cursor(stage: Stage, route: Route) -> Answered:
+    _, id_ = await _made(stage, SCHEDULE)
+    return await _ask(stage, route, id_, {"where": {"cursor": "nonsense!"}})
+
+
+@route("import_workflows", "trigger_path_conflict")
+async def imported_with_taken_name(stage: Stage, _route: Route) -> Answered:
+    name = stage.name()
+    definition = {**flow(end("done"), name=name), "triggers": [SCHEDULE]}
+    body = {"format": "layover/1", "workflows": [definition], "triggers": [{**SCHEDULE, "workflow": name}]}
+    return await stage.api.post("/workflows/import", body)
+
+
+@route("import_workflows", "unknown_workflow")
+async def imported_for_unknown_workflow(stage: Stage, _route: Route) -> Answered:
+    body = {"format": "layover/1", "workflows": [], "triggers": [{**SCHEDULE, "workflow": stage.name()}]}
+    return await stage.api.post("/workflows/import", body)
+
+
 # Deliveries
 
 
@@ -180,3 +327,52 @@ async def full(stage: Stage, _route: Route) -> Answered:
     await stage.api.post(f"/triggers/{id_}/pause")
     await stage.api.post(f"/hooks/{name}/t", {"n": 1}, as_="")
     return await stage.api.post(f"/hooks/{name}/t", {"n": 2}, as_="")
+
+
+# Deliveries by a token
+
+
+async def hook_token(stage: Stage) -> str:
+    """Return a token with which deliveries are taken."""
+    return (await _address(stage)).removeprefix("/hooks/t/")
+
+
+async def _address(stage: Stage, **more: Any) -> str:
+    answered = await stage.api.post("/triggers", {**TOKEN, **more, "workflow": await _bare(stage)})
+    return str(answered.json["address"])
+
+
+@route("take_delivery_by_token", 202)
+async def accepted_by_token(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post(await _address(stage), {"a": 1}, as_="")
+
+
+@route("take_delivery_by_token", 200)
+async def filtered_by_token(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post(await _address(stage, filter="false"), {"a": 1}, as_="")
+
+
+@route("take_delivery_by_token", "bad_signature")
+async def no_token_in_a_workflow_t(stage: Stage, _route: Route) -> Answered:
+    definition = {**flow(end("done"), name="t"), "secrets": ["NOBODY_HAS_IT"], "triggers": [SIGNED]}
+    await stage.api.engine.workflows.register(definition)
+    return await stage.api.post("/hooks/t/t", {"a": 1}, as_="")
+
+
+@route("take_delivery_by_token", "malformed")
+async def not_json_by_token(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.ask("POST", await _address(stage), raw=b"{", as_="")
+
+
+@route("take_delivery_by_token", "payload_reserved")
+async def reserved_by_token(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post(await _address(stage), {"$secret": "KEY"}, as_="")
+
+
+@route("take_delivery_by_token", "trigger_full")
+async def full_by_token(stage: Stage, _route: Route) -> Answered:
+    name = await _bare(stage)
+    made = (await stage.api.post("/triggers", {**TOKEN, "max_pending": 1, "workflow": name})).json
+    await stage.api.post(f"/triggers/{made['id']}/pause")
+    await stage.api.post(made["address"], {"n": 1}, as_="")
+    return await stage.api.post(made["address"], {"n": 2}, as_="")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover import InvalidInput, NotAllowed, NotFound, WrongState
+from layover import AlreadyExists, InvalidInput, NotAllowed, NotFound, WrongState
 from layover.core.ids import trigger_id
 
 if TYPE_CHECKING:
@@ -205,3 +205,40 @@ async def test_a_removed_trigger_is_stopped_and_comes_back(layover: Layover) -> 
     await layover.register(flow(hourly()))
     await layover.skip("1h")
     assert await count(layover) == 1
+
+
+async def test_an_act_that_comes_again_under_its_key_is_done_once_and_gets_its_answer(layover: Layover) -> None:
+    await layover.register(flow(hourly(input="${trigger.data.nothing}", overlap="allow")))
+    trigger = await layover.trigger("tick/often")
+    for id_ in ("one", "two"):
+        await trigger.fire({}, id=id_)
+    await trigger.pause("holiday", idempotency_key="p")
+    await trigger.resume(idempotency_key="r")
+    assert (await trigger.resume(idempotency_key="r")).state == "active"
+    assert (await trigger.pause("holiday", idempotency_key="p")).state == "active"
+    await trigger.replay("one", idempotency_key="a")
+    assert (await trigger.replay("one", idempotency_key="a")).input_id == "one"
+    await trigger.discard("two", idempotency_key="a")
+    assert (await trigger.discard("two", idempotency_key="a")).state == "discarded"
+    with pytest.raises(WrongState):
+        await trigger.discard("two", idempotency_key="b")
+    with pytest.raises(WrongState):
+        await trigger.resume(idempotency_key="s")
+
+
+async def test_a_key_of_an_act_with_other_input_is_refused(layover: Layover) -> None:
+    await layover.register(flow(hourly()))
+    trigger = await layover.trigger("tick/often")
+    await trigger.pause("holiday", idempotency_key="p")
+    with pytest.raises(AlreadyExists) as refused:
+        await trigger.pause("repairs", idempotency_key="p")
+    assert refused.value.code == "idempotency_mismatch"
+
+
+async def test_a_backfill_once_more_starts_once_for_each_key(layover: Layover) -> None:
+    await layover.register(flow(hourly(overlap="allow")))
+    trigger = await layover.trigger("tick/often")
+    for key in ("a", "a", "b"):
+        done = await trigger.backfill("2025-12-31T22:00", "2026-01-01", again=True, idempotency_key=key)
+        assert len(done.items) == 2
+    assert await count(layover) == 4

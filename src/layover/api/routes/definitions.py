@@ -82,6 +82,15 @@ async def dry_run(call: Request[DryRunBody, NoQuery]) -> Response:
     )
 
 
+def _without_addresses(reply: Response) -> Response:
+    """Return what is kept of an answer with addresses of webhooks, which are shown once: all but those."""
+    found = reply.value
+    if not isinstance(found, Imported):
+        return reply
+    bare = tuple(msgspec.structs.replace(one, addresses={}) for one in found.workflows)
+    return Response(Imported(workflows=bare), reply.status)
+
+
 @routes.get(
     "/workflows/export",
     needs=("workflow:read",),
@@ -100,14 +109,16 @@ async def export_workflows(call: Request[None, ExportQuery]) -> Response:
     body=BundleBody,
     query=AllowQuery,
     answers={200: Imported},
-    problems=("invalid_definition", "secret_not_allowed"),
+    problems=("invalid_definition", "secret_not_allowed", "unknown_workflow", "trigger_path_conflict"),
+    kept=_without_addresses,
 )
 async def import_workflows(call: Request[BundleBody, AllowQuery]) -> Response:
     """Keep definitions from elsewhere, each as the newest version of its workflow; if one cannot be used, none is kept.
 
     One that is the newest version already stays as it is.
     """
-    bundle = Bundle(format=call.body.format, workflows=tuple(call.body.workflows))
+    body = call.body
+    bundle = Bundle(format=body.format, workflows=tuple(body.workflows), triggers=tuple(body.triggers))
     saved = await call.service.workflows.import_(bundle, allow_unknown=call.query.allow_unknown)
     return Response(Imported(workflows=saved))
 

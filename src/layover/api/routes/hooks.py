@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from layover.api.bodies import check_nesting
 from layover.api.problems import Refusal
@@ -12,7 +12,7 @@ from layover.errors import WaitTimeout
 from layover.interface.backend import PointQuery
 from layover.model.shared import Value
 from layover.model.triggers import HookReceipt
-from layover.runtime.triggers.webhooks import LARGEST_BODY, HookRequest
+from layover.runtime.triggers.webhooks import LARGEST_BODY, HookName, HookRequest
 from layover.service.actor import Actor
 from layover.service.service import UserService
 
@@ -30,9 +30,21 @@ _RATE: Final = (600, 60.0)  # deliveries to one webhook, in so many seconds
 _LONGEST_WAIT: Final = 60.0  # seconds that a sender waits for a result
 
 
+_PROBLEMS: Final = (
+    "unknown_trigger",
+    "bad_signature",
+    "malformed",
+    "payload_reserved",
+    "payload_too_large",
+    "trigger_full",
+)
+_MEDIA_TYPES: Final = ("application/json", "application/x-www-form-urlencoded", "text/plain")
+_ANSWERS: Final = {200: Value, 202: Value}  # a receipt, or what the workflow gives its sender
+
+
 async def _admit(call: Request[None, NoQuery]) -> None:
     """Refuse what is for no webhook, or comes too often, before any of it is read."""
-    id_ = await call.services.runtime.instance.webhooks.exists(call.path["workflow"], call.path["name"])
+    id_ = await call.services.runtime.instance.webhooks.exists(_hook(call))
     wait = await call.services.limiter.take(f"hook/{id_}", *_RATE)
     if wait is not None:
         headers = {"retry-after": str(max(1, round(wait)))}
@@ -45,25 +57,41 @@ async def _admit(call: Request[None, NoQuery]) -> None:
     admit=_admit,
     body=bytes,
     body_required=False,
-    media_types=("application/json", "application/x-www-form-urlencoded", "text/plain"),
-    answers={200: Value, 202: Value},  # a receipt, or what the workflow gives its sender
-    problems=(
-        "unknown_trigger",
-        "bad_signature",
-        "malformed",
-        "payload_reserved",
-        "payload_too_large",
-        "trigger_full",
-    ),
+    media_types=_MEDIA_TYPES,
+    answers=_ANSWERS,
+    problems=_PROBLEMS,
 )
 async def take_delivery(call: Request[bytes, NoQuery]) -> Response:
     """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer."""
+    return await _take(call)
+
+
+@routes.post(
+    "/hooks/t/{token}",
+    open="anybody",
+    admit=_admit,
+    body=bytes,
+    body_required=False,
+    media_types=_MEDIA_TYPES,
+    answers=_ANSWERS,
+    problems=_PROBLEMS,
+)
+async def take_delivery_by_token(call: Request[bytes, NoQuery]) -> Response:
+    """Take a delivery of a webhook whose sender cannot sign: the token in the address proves who it is."""
+    return await _take(call)
+
+
+def _hook(call: Request[Any, NoQuery]) -> HookName:
+    path = call.path
+    return HookName.of_token(path["token"]) if "token" in path else HookName(path["workflow"], path["name"])
+
+
+async def _take(call: Request[bytes, NoQuery]) -> Response:
     body = call.body or b""
     if len(body) > LARGEST_BODY:
         raise Refusal("payload_too_large", f"A delivery has at most {LARGEST_BODY:,} bytes.")
     check_nesting(body, call.services.settings)
-    request = HookRequest(call.path["workflow"], call.path["name"], call.headers, body)
-    result = await call.services.runtime.instance.webhooks.take(request)
+    result = await call.services.runtime.instance.webhooks.take(HookRequest(_hook(call), call.headers, body))
     return await _answer(call, result)
 
 

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 from msgspec import Meta
 
+from layover.api.bodies import check_nesting
+from layover.api.durations import milliseconds_of, misfit
+from layover.api.problems import Refusal
 from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.interface.trigger_handle import MOST_OCCURRENCES
@@ -18,6 +21,9 @@ from layover.model.triggers import (
     FireBody,
     Fired,
     InputState,
+    ReplayBody,
+    Replayed,
+    RotateTokenBody,
     Trigger,
     TriggerEvent,
     TriggerInput,
@@ -32,12 +38,15 @@ if TYPE_CHECKING:
 
 routes = Routes(
     "Triggers",
-    "What starts executions by itself: schedules and signals. The triggers of a workflow are part of its definition, "
-    "and a trigger's id follows from the names of both.",
+    "What starts executions by itself: schedules, webhooks and signals. The triggers of a workflow are part of its "
+    "definition, or made by themselves; a trigger's id follows from the names of both.",
 )
 
 _READ: Final = ("workflow:read",)
 _WRITE: Final = ("workflow:write",)
+_EXAMPLES: Final = {
+    "nightly": {"workflow": "order", "name": "nightly", "type": "schedule", "cron": "30 2 * * *", "input": {}}
+}
 _PROBLEMS: Final = ("malformed_id", "unknown_trigger")
 _ACTS: Final = (*_PROBLEMS, "wrong_state")
 
@@ -77,6 +86,23 @@ class NextQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     count: _Count = 5
 
 
+def _not_shown_again(reply: Response) -> Response:
+    """Return what is kept of an answer with an address: all but that."""
+    made = reply.value
+    return Response(msgspec.structs.replace(made, address=None), reply.status) if isinstance(made, Trigger) else reply
+
+
+def _trigger_of(call: Request[bytes, NoQuery]) -> dict[str, object]:
+    """Return the trigger that was sent; what it says is checked as a part of a definition is."""
+    check_nesting(call.body, call.services.settings)
+    try:
+        return msgspec.json.decode(call.body, type=dict[str, object])
+    except msgspec.ValidationError as error:
+        raise Refusal("malformed", "A trigger is a JSON object.") from error
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise Refusal("malformed", "The body is not valid JSON.") from error
+
+
 def _limit(call: Request[None, TriggersQuery] | Request[None, InputsQuery] | Request[None, TriggerHistoryQuery]) -> int:
     settings = call.services.settings
     return min(call.query.limit or settings.page, settings.longest_page)
@@ -86,6 +112,66 @@ def _limit(call: Request[None, TriggersQuery] | Request[None, InputsQuery] | Req
 async def list_triggers(call: Request[None, TriggersQuery]) -> Response:
     """List triggers by workflow and name."""
     return Response(await call.service.triggers.list(call.query.workflow, _limit(call), call.query.cursor))
+
+
+@routes.post(
+    "/triggers",
+    needs=_WRITE,
+    body=bytes,
+    answers={201: Trigger},
+    problems=("malformed", "invalid_body", "invalid_definition", "unknown_workflow", "trigger_path_conflict"),
+    examples=_EXAMPLES,
+    kept=_not_shown_again,
+)
+async def create_trigger(call: Request[bytes, NoQuery]) -> Response:
+    """Make a trigger of a `workflow` that belongs to no definition: it starts the newest version.
+
+    The body is a trigger as a definition has it, with the name of its `workflow`. Of a webhook with `scheme: token` the
+    `address` is shown this once.
+    """
+    given = _trigger_of(call)
+    workflow = given.pop("workflow", None)
+    if not isinstance(workflow, str):
+        raise misfit("workflow", "the name of the workflow that it starts")
+    made = await call.service.triggers.create(workflow, given, call.key)
+    return Response(made, 201, {"location": f"{call.base}/api/v1/triggers/{made.id}"})
+
+
+@routes.put(
+    "/triggers/{id}",
+    needs=_WRITE,
+    body=bytes,
+    answers={200: Trigger},
+    problems=(*_PROBLEMS, "malformed", "invalid_definition", "unknown_workflow", "managed_by_definition"),
+    examples=_EXAMPLES,
+)
+async def update_trigger(call: Request[bytes, NoQuery]) -> Response:
+    """Replace a trigger that belongs to no definition by another one of its name; it goes on where it was."""
+    given = _trigger_of(call)
+    given.pop("workflow", None)
+    return Response(await call.service.triggers.update(call.path["id"], given))
+
+
+@routes.delete("/triggers/{id}", needs=_WRITE, answers={204: None}, problems=(*_PROBLEMS, "managed_by_definition"))
+async def delete_trigger(call: Request[None, NoQuery]) -> Response:
+    """Stop a trigger that belongs to no definition; its address ends, and its name is free."""
+    await call.service.triggers.delete(call.path["id"])
+    return Response(status=204)
+
+
+@routes.post(
+    "/triggers/{id}/rotate-token",
+    needs=_WRITE,
+    body=RotateTokenBody,
+    body_required=False,
+    answers={200: Trigger},
+    problems=(*_PROBLEMS, "unknown_workflow", "no_token"),
+    kept=_not_shown_again,
+)
+async def rotate_trigger_token(call: Request[RotateTokenBody, NoQuery]) -> Response:
+    """Make a new address for a webhook with `scheme: token`, shown this once; the one before ends after `grace`."""
+    grace = milliseconds_of("grace", call.body.grace)
+    return Response(await call.service.triggers.rotate_token(call.path["id"], grace))
 
 
 @routes.get("/triggers/{id}", needs=_READ, answers={200: Trigger}, problems=_PROBLEMS)
@@ -147,7 +233,7 @@ async def why_trigger(call: Request[None, NoQuery]) -> Response:
 )
 async def pause_trigger(call: Request[TriggerPauseBody, NoQuery]) -> Response:
     """Let a trigger start nothing: occurrences are skipped, and signals wait as pending inputs."""
-    return Response(await call.service.triggers.pause(call.path["id"], call.body.reason or ""))
+    return Response(await call.service.triggers.pause(call.path["id"], call.body.reason or "", call.key))
 
 
 @routes.post(
@@ -160,7 +246,8 @@ async def pause_trigger(call: Request[TriggerPauseBody, NoQuery]) -> Response:
 )
 async def resume_trigger(call: Request[TriggerResumeBody, NoQuery]) -> Response:
     """Let a trigger go on from now; with `catch_up`, make up for occurrences of the pause as its schedule says."""
-    return Response(await call.service.triggers.resume(call.path["id"], catch_up=call.body.catch_up))
+    triggers, catch_up = call.service.triggers, call.body.catch_up
+    return Response(await triggers.resume(call.path["id"], catch_up=catch_up, idempotency_key=call.key))
 
 
 @routes.post(
@@ -174,7 +261,10 @@ async def resume_trigger(call: Request[TriggerResumeBody, NoQuery]) -> Response:
 async def fire_trigger(call: Request[FireBody, NoQuery]) -> Response:
     """Give a trigger an input by hand; a dry run tells filter, input and id. The same id again is the same input."""
     body = call.body
-    return Response(await call.service.triggers.fire(call.path["id"], body.data, body.id, dry_run=body.dry_run))
+    fired = await call.service.triggers.fire(
+        call.path["id"], body.data, body.id, dry_run=body.dry_run, idempotency_key=call.key
+    )
+    return Response(fired)
 
 
 @routes.post(
@@ -188,9 +278,23 @@ async def backfill_trigger(call: Request[BackfillBody, NoQuery]) -> Response:
     """Start the occurrences of a schedule in a range of the past; those that are known are passed over."""
     body = call.body
     found = await call.service.triggers.backfill(
-        call.path["id"], body.from_, body.to, again=body.again, dry_run=body.dry_run
+        call.path["id"], body.from_, body.to, again=body.again, dry_run=body.dry_run, idempotency_key=call.key
     )
     return Response(found)
+
+
+@routes.post(
+    "/triggers/{id}/replay",
+    needs=_WRITE,
+    body=ReplayBody,
+    body_required=False,
+    answers={200: Replayed},
+    problems=(*_PROBLEMS, "malformed_cursor"),
+)
+async def replay_inputs(call: Request[ReplayBody, NoQuery]) -> Response:
+    """Try rejected inputs once more, the newest first; while the answer has a `next`, that is the next `cursor`."""
+    where = call.body.where
+    return Response(await call.service.triggers.replay_all(call.path["id"], where.limit, where.cursor))
 
 
 @routes.post(
@@ -203,7 +307,7 @@ async def backfill_trigger(call: Request[BackfillBody, NoQuery]) -> Response:
 )
 async def replay_input(call: Request[EmptyBody, NoQuery]) -> Response:
     """Try a rejected input once more, with the newest version of the workflow."""
-    return Response(await call.service.triggers.replay(call.path["id"], call.path["input"]))
+    return Response(await call.service.triggers.replay(call.path["id"], call.path["input"], call.key))
 
 
 @routes.post(
@@ -216,4 +320,4 @@ async def replay_input(call: Request[EmptyBody, NoQuery]) -> Response:
 )
 async def discard_input(call: Request[EmptyBody, NoQuery]) -> Response:
     """Have a rejected or pending input never start."""
-    return Response(await call.service.triggers.discard(call.path["id"], call.path["input"]))
+    return Response(await call.service.triggers.discard(call.path["id"], call.path["input"], call.key))

@@ -33,6 +33,17 @@ routes = Routes("Workflows", "Definitions, their versions, and whether they may 
 _EXAMPLES: Final = {"order": DEFINITION}
 
 
+_SAVING: Final = ("malformed", "invalid_definition", "secret_not_allowed", "trigger_path_conflict")
+
+
+def _without_addresses(reply: Response) -> Response:
+    """Return what is kept of an answer with addresses of webhooks, which are shown once: all but those."""
+    made = reply.value
+    if isinstance(made, WorkflowVersion) and made.addresses:
+        return Response(msgspec.structs.replace(made, addresses={}), reply.status, reply.headers)
+    return reply
+
+
 class PageQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Which part of a list."""
 
@@ -66,8 +77,9 @@ class DiffQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     media_types=MEDIA_TYPES,
     query=AllowQuery,
     answers={201: WorkflowVersion, 200: WorkflowVersion},
-    problems=("malformed", "invalid_definition", "secret_not_allowed"),
+    problems=_SAVING,
     examples=_EXAMPLES,
+    kept=_without_addresses,
 )
 async def save_workflow(call: Request[bytes, AllowQuery]) -> Response:
     """Keep a definition as the newest version of its workflow; 200 if it is that already.
@@ -85,7 +97,7 @@ async def save_workflow(call: Request[bytes, AllowQuery]) -> Response:
     media_types=MEDIA_TYPES,
     query=AllowQuery,
     answers={201: WorkflowVersion, 200: WorkflowVersion},
-    problems=("malformed", "invalid_definition", "secret_not_allowed"),
+    problems=_SAVING,
     examples=_EXAMPLES,
 )
 async def put_workflow(call: Request[bytes, AllowQuery]) -> Response:

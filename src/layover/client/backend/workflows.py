@@ -115,7 +115,10 @@ class HttpWorkflows:
         """Store all definitions of a bundle, or none."""
         at = bundle.exported_at
         body = BundleBody(
-            format=bundle.format, workflows=[*bundle.workflows], exported_at=None if at is None else str(at)
+            format=bundle.format,
+            workflows=[*bundle.workflows],
+            triggers=[*bundle.triggers],
+            exported_at=None if at is None else str(at),
         )
         path = path_of("workflows", "import", allow_unknown=allow_unknown or None)
         return tuple((await self._transport.ask(post(path, body), Imported)).workflows)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from layover.core.definitions.tree import Tree
 
 _MOST = 100
+_WITHOUT_SECRET = {"none": "it proves nothing", "token": "its token is made, and shown once, when it is registered"}
 
 # The only name in the expressions of a trigger: there is no execution yet.
 TRIGGER = RecordType(
@@ -80,9 +81,9 @@ class TriggerChecker:
 
     def _check_webhook(self, trigger: WebhookTrigger, definition: Definition) -> None:
         verify = trigger.verify
-        if (verify.scheme == "none") == bool(verify.secret):
+        if (verify.scheme in _WITHOUT_SECRET) == bool(verify.secret):
             message = (
-                "`scheme: none` proves nothing, so it has no `secret`."
+                f"`scheme: {verify.scheme}` has no `secret`: {_WITHOUT_SECRET[verify.scheme]}."
                 if verify.secret
                 else f"`scheme: {verify.scheme}` needs a `secret`: the name of one that `secrets` declares."
             )

@@ -70,13 +70,16 @@ class HookVerification(DefinitionPart, frozen=True, kw_only=True):
 
     noun = "verification"
 
-    scheme: Literal["standard", "github", "stripe", "slack", "hmac", "key", "none"]
+    scheme: Literal["standard", "github", "stripe", "slack", "hmac", "token", "key", "none"]
     secret: Annotated[tuple[HookSecret, ...], Meta(max_length=10)] = ()
     header: ShortText = ""
 
 
 class WebhookTrigger(TriggerDefinition, frozen=True, kw_only=True):
-    """Starts for each delivery to `/hooks/WORKFLOW/NAME` whose sender can prove who it is."""
+    """Starts for each delivery to `/hooks/WORKFLOW/NAME` whose sender can prove who it is.
+
+    With `scheme: token` the address is `/hooks/t/TOKEN`, which is shown once, when it is made.
+    """
 
     noun = "webhook"
 

@@ -21,6 +21,7 @@ from layover.core.webhooks.delivery import (
 )
 from layover.core.webhooks.signatures import token_hash, verify
 from layover.core.webhooks.signing import sign
+from layover.core.webhooks.tokens import has_form_of_hook_token, new_hook_token
 
 __all__ = [
     "SCHEMES",
@@ -32,6 +33,8 @@ __all__ = [
     "Verdict",
     "Verified",
     "WebhookSecret",
+    "has_form_of_hook_token",
+    "new_hook_token",
     "sign",
     "token_hash",
     "verify",

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.moving import Batch, CopiedEvent, KeptSignal, Size, StoredExecution, UsedRate
-    from layover.ports.trigger_records import InputRow
+    from layover.ports.trigger_records import InputRow, TriggerToken
 
 
 class DatabaseCopyStore(Protocol):
@@ -28,6 +28,9 @@ class DatabaseCopyStore(Protocol):
 
     async def read_trigger_inputs(self, after: tuple[str, str] | None, most: int) -> list[InputRow]:
         """Read inputs in the order of their triggers and ids, beginning after one."""
+
+    async def read_trigger_tokens(self, after: str, most: int) -> list[TriggerToken]:
+        """Read the hashes of the tokens of webhooks in their order, beginning after one."""
 
     async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
         """Read the logs of triggers in the order of their triggers and numbers, beginning after one event."""

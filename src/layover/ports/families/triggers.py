@@ -10,12 +10,15 @@ if TYPE_CHECKING:
         InputChange,
         InputFilter,
         InputRow,
+        NewToken,
         Overlapping,
         Received,
         Reception,
         TriggerEventRow,
         TriggerMove,
         TriggerRow,
+        TriggerSave,
+        TriggerSaved,
     )
 
 
@@ -35,6 +38,15 @@ class TriggerStore(Protocol):
 
     async def list_by_topic(self, topic: str) -> list[TriggerRow]:
         """List the triggers that a signal of this name fires, unless they are stopped."""
+
+    async def save(self, save: TriggerSave) -> TriggerSaved:
+        """Create, replace or delete a trigger that belongs to no definition; a deleted one has no tokens."""
+
+    async def add_token(self, new: NewToken) -> bool:
+        """Store a token, unless it is for a trigger without one, and that has one."""
+
+    async def find_by_token(self, hash_: str, now: int) -> TriggerRow | None:
+        """Find the trigger that a token is for, if the token is valid."""
 
     async def move(self, move: TriggerMove) -> bool:
         """Change a trigger, with its inputs and events, if it is as the writer has read it."""

@@ -88,6 +88,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     workflow_statuses: int = 0
     triggers: int = 0
     trigger_inputs: int = 0
+    trigger_tokens: int = 0
     trigger_events: int = 0
     audit: int = 0
 

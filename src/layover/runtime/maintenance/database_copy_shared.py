@@ -110,6 +110,13 @@ SHARED = {
         500,
         "The inputs of triggers differ.",
     ),
+    "trigger_tokens": Shared(
+        lambda store, after, most: store.database_copy.read_trigger_tokens(after, most),
+        lambda token: str(token.hash),
+        lambda page: Batch(trigger_tokens=page),
+        500,
+        "The tokens of webhooks differ.",
+    ),
     "trigger_events": Shared(
         _trigger_events,
         lambda one: f"{one.trigger_id} {one.event.seq}",

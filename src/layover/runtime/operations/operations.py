@@ -11,6 +11,7 @@ from layover.runtime.operations.command_sender import CommandSender, CommandWait
 from layover.runtime.operations.control import Control
 from layover.runtime.operations.executions import Executions
 from layover.runtime.operations.reopener import Reopener
+from layover.runtime.operations.trigger_resources import TriggerResources
 from layover.runtime.operations.triggers import Triggers
 from layover.runtime.operations.workflows import Workflows
 from layover.runtime.queries.lists import ExecutionLists
@@ -44,6 +45,7 @@ class Operations:
         self.workflows = Workflows(instance)
         self.workflow_status = instance.workflow_status
         self.triggers = Triggers(instance)
+        self.trigger_resources = TriggerResources(instance)
 
 
 class Opened:
@@ -107,6 +109,11 @@ class Opened:
     def triggers(self) -> Triggers:
         """Operates triggers."""
         return self.operations.triggers
+
+    @property
+    def trigger_resources(self) -> TriggerResources:
+        """Saves triggers that belong to no definition."""
+        return self.operations.trigger_resources
 
     @property
     def queries(self) -> Queries:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import msgspec
 
@@ -17,10 +17,13 @@ from layover.errors import InvalidInput, LimitReached, NotFound, WrongState
 from layover.model.triggers import Backfilled, Fired, TriggerOccurrence
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.trigger_records import InputChange, NewEvent, Reception, TriggerMove
+from layover.runtime.triggers.planned import planned_of
 from layover.runtime.triggers.received import Payload, decode_payload, new_input, trigger_object
 from layover.runtime.triggers.registration import execution_id_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from layover.core.calendar import Occurrence
     from layover.core.plan import PlannedTrigger
     from layover.ports.records import AuditRow
@@ -39,6 +42,7 @@ class Fire(NamedTuple):
     data: object
     id: str | None = None
     dry_run: bool = False
+    key: str | None = None  # of the request: without an id, it is the same input when it comes again
 
 
 class Backfill(NamedTuple):
@@ -48,6 +52,7 @@ class Backfill(NamedTuple):
     end: int
     again: bool = False
     dry_run: bool = False
+    key: str | None = None  # of the request: what it starts once more, it starts once
 
 
 class Triggers:
@@ -105,7 +110,7 @@ class Triggers:
         data = plain(fire.data)
         if data is None and isinstance(planned.trigger, ScheduleTrigger):
             data = planned.trigger.data
-        input_id = fire.id if fire.id is not None else f"fire:{self._instance.machine.ids.new(now)}"
+        input_id = fire.id if fire.id is not None else f"fire:{fire.key or self._instance.machine.ids.new(now)}"
         event = new_input(row, Payload(input_id=input_id, data=data), now=now, dedup=planned.trigger.dedup, at=now)
         tried = self._try(row, planned, event, now)
         if fire.dry_run or tried.status == "filtered":
@@ -118,6 +123,8 @@ class Triggers:
         if received.input is None:
             raise LimitReached(f"The trigger has {most} pending inputs already.", code="trigger_full")
         known = received.input
+        if received.repeated and fire.id is None:
+            return await self._start(row, known, tried)  # the request has come again
         if received.repeated:
             return msgspec.structs.replace(tried, status="repeated", execution_id=known.execution_id or None)
         reached(CommitPoint.INPUT_KEPT)
@@ -199,7 +206,7 @@ class Triggers:
         """Write inputs for occurrences; the cursor of the schedule stays where it is."""
         for _ in range(_TRIES):
             row, now = await self.find(trigger_id), self._clock.now()
-            again = f"#{row.seq}" if wanted.again else ""
+            again = f"#{wanted.key or row.seq}" if wanted.again else ""
             events = tuple(
                 new_input(
                     row,
@@ -227,31 +234,52 @@ class Triggers:
         """Have a rejected or pending input never start."""
         return await self._change(trigger_id, input_id, "discarded", audit)
 
-    async def _change(self, trigger_id: str, input_id: str, state: str, audit: AuditRow | None) -> InputRow:
+    async def find_input(self, trigger_id: str, input_id: str) -> InputRow:
+        """Return an input of a trigger; NotFound if there is none."""
         row = await self.find(trigger_id)
-        now = self._clock.now()
-        change = InputChange(
-            trigger_id=trigger_id,
-            input_id=input_id,
-            of=("rejected",) if state == "pending" else ("rejected", "pending"),
-            state="pending" if state == "pending" else "discarded",
-            due_at=now if state == "pending" else None,
-            audit=audit,
-        )
-        is_changed = await self._store.triggers.change_input(change)
         found = await self._store.triggers.find_input(trigger_id, input_id)
         if found is None:
             raise NotFound(f"The trigger `{row.name}` has no input `{input_id[:100]}`.", code="unknown_input")
+        return found
+
+    async def _change(
+        self, trigger_id: str, input_id: str, state: Literal["pending", "discarded"], audit: AuditRow | None
+    ) -> InputRow:
+        await self.find(trigger_id)
+        is_changed = await self._is_changed(trigger_id, input_id, state, audit)
+        found = await self.find_input(trigger_id, input_id)
         if not is_changed:
             raise WrongState(f"The input is {found.state}.", found.state)
         self._instance.trigger_runner.changed()
         return found
 
+    async def replay_all(self, inputs: Sequence[InputRow], audit: AuditRow | None) -> int:
+        """Try rejected inputs once more; return how many there were, as some may have changed meanwhile."""
+        replayed = 0
+        for one in inputs:
+            replayed += await self._is_changed(one.trigger_id, one.input_id, "pending", audit)
+        if replayed:
+            self._instance.trigger_runner.changed()
+        return replayed
+
+    async def _is_changed(
+        self, trigger_id: str, input_id: str, state: Literal["pending", "discarded"], audit: AuditRow | None
+    ) -> bool:
+        change = InputChange(
+            trigger_id=trigger_id,
+            input_id=input_id,
+            of=("rejected",) if state == "pending" else ("rejected", "pending"),
+            state=state,
+            due_at=self._clock.now() if state == "pending" else None,
+            audit=audit,
+        )
+        return await self._store.triggers.change_input(change)
+
     # What it is made of
 
     async def _planned(self, row: TriggerRow) -> PlannedTrigger:
         plan = await self._instance.plans.latest(row.workflow, self._clock.now())
-        found = plan.triggers.get(row.name) if plan is not None else None
+        found = planned_of(plan, row) if plan is not None else None
         if found is None:
             raise WrongState("The trigger was removed from its workflow.", row.state)
         return found

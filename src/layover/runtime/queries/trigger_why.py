@@ -11,6 +11,7 @@ from layover.core.schedules import decode_cursor
 from layover.model.executions import Why, WhyReason
 from layover.ports.errors import StoreUnavailable
 from layover.ports.trigger_records import InputFilter
+from layover.runtime.triggers.planned import planned_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -68,7 +69,7 @@ async def _may_have_others(instance: Instance) -> bool:
 
 async def _of_schedule(instance: Instance, queries: Queries, row: TriggerRow) -> AsyncIterator[WhyReason]:
     plan = await instance.plans.latest(row.workflow, instance.clock.now())
-    planned = plan.triggers.get(row.name) if plan is not None else None
+    planned = planned_of(plan, row) if plan is not None else None
     if planned is None or not isinstance(planned.trigger, ScheduleTrigger):
         return
     if decode_cursor(row.cursor).zone_data > ZONE_DATA:

@@ -20,7 +20,7 @@ _OF_WORKFLOW = {
 }
 
 
-def trigger_of(row: TriggerRow, status: WorkflowStatus | None) -> Trigger:
+def trigger_of(row: TriggerRow, status: WorkflowStatus | None, address: str | None = None) -> Trigger:
     """Return a trigger; one that could fire shows the state of its workflow, if that keeps it from doing so."""
     state, reason = row.state, row.reason
     if status is not None and status.state in _OF_WORKFLOW and row.state in ("active", "initialized", "error"):
@@ -35,6 +35,8 @@ def trigger_of(row: TriggerRow, status: WorkflowStatus | None) -> Trigger:
         next_at=Moment.maybe(row.next_at),
         failures=row.failures,
         definition=msgspec.json.decode(row.config),
+        managed=row.managed,
+        address=address,
     )
 
 

@@ -20,6 +20,7 @@ from layover.ports.records import InputKey
 from layover.ports.trigger_records import InputChange
 from layover.runtime.operations.start_options import Options, creation
 from layover.runtime.operations.starter import check_input
+from layover.runtime.triggers.planned import planned_of
 from layover.runtime.triggers.received import decode_payload, trigger_object
 from layover.runtime.triggers.registration import execution_id_of, requester_of
 
@@ -72,7 +73,7 @@ class InputStarter:
             return await self._postpone(one, now)
         if startable.held is not None:
             return await self._postpone(one, now)
-        planned = startable.plan.triggers.get(row.name)
+        planned = planned_of(startable.plan, row)
         if planned is None:
             return await self._reject(row, one, "Its trigger was removed from the workflow.")
         events = await self._store.triggers.list_events(row.id, one.seq - 1, 1)

@@ -30,10 +30,11 @@ def requester_of(workflow: str, name: str) -> str:
 def triggers_of(plan: Plan, now: int) -> tuple[NewTrigger, ...]:
     """Return the triggers of a plan, as they begin if they are new."""
     workflow = plan.definition.name
-    return tuple(_new(workflow, trigger, now) for trigger in plan.definition.triggers)
+    return tuple(new_trigger(workflow, trigger, now) for trigger in plan.definition.triggers)
 
 
-def _new(workflow: str, trigger: TriggerDefinition, now: int) -> NewTrigger:
+def new_trigger(workflow: str, trigger: TriggerDefinition, now: int) -> NewTrigger:
+    """Return a trigger as it begins if it is new."""
     id_ = trigger_id(workflow, trigger.name)
     config = msgspec.json.encode(part_document(trigger))
     match trigger:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from layover.core.calendar import ZONE_DATA
-from layover.core.definitions.canonical import part_document
 from layover.core.definitions.trigger_types import ScheduleTrigger
 from layover.core.expressions.errors import ExpressionError
 from layover.core.moments import moment
@@ -22,6 +21,7 @@ from layover.core.schedules import decode_cursor, encode_cursor
 from layover.core.trigger_inputs import passes
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.trigger_records import NewEvent, TriggerMove
+from layover.runtime.triggers.planned import config_of, planned_of
 from layover.runtime.triggers.received import Payload, new_input, trigger_object
 
 if TYPE_CHECKING:
@@ -98,8 +98,8 @@ class ScheduleClaimer:
             plan = await self._plans.latest(row.workflow, now)
             if plan is None and await self._plans.status(row.workflow, now) is not None:
                 return None  # deleted
-            found = plan.triggers.get(row.name) if plan is not None else None
-            if found is not None and msgspec.json.encode(part_document(found.trigger)) == row.config:
+            found = planned_of(plan, row) if plan is not None else None
+            if found is not None and (not row.managed or config_of(found.trigger) == row.config):
                 return found
             self._plans.forget(row.workflow)  # a newer version was registered elsewhere
         return None

@@ -11,14 +11,11 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.definitions.trigger_types import SignalTrigger
-from layover.core.expressions.errors import ExpressionError
-from layover.core.trigger_inputs import input_id, passes
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.trigger_records import NewEvent, Reception
-from layover.runtime.triggers.received import Payload, new_input, trigger_object
+from layover.ports.trigger_records import Reception
+from layover.runtime.triggers.received import Payload, named_input, new_input
 
 if TYPE_CHECKING:
-    from layover.core.plan import PlannedTrigger
     from layover.ports.records import Signal
     from layover.ports.store import Store
     from layover.ports.trigger_records import TriggerRow
@@ -57,7 +54,7 @@ class SignalInputs:
         about = {"signal": signal.name, "key": signal.key}
         payload = Payload(input_id=signal.id, data=msgspec.json.decode(signal.data), headers=about)
         event = new_input(row, payload, now=now, dedup=planned.trigger.dedup, at=signal.at)
-        named = self._named(row, planned, event, payload, now)
+        named = named_input(row, planned, event, payload, now)
         if named is None:
             self._metrics.trigger_input(row.workflow, row.name, "filtered")
             return True
@@ -73,22 +70,3 @@ class SignalInputs:
             reached(CommitPoint.INPUT_KEPT)
             self._runner.post(row, received.input)
         return True
-
-    def _named(
-        self, row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
-    ) -> NewEvent | None:
-        """Return the input with the id that its author gives it; None if the filter does not let it pass."""
-        if event.input is None:
-            return None
-        try:
-            trigger = trigger_object(row, event.input, payload)
-            if not passes(planned, trigger, now):
-                return None
-            own = input_id(planned, trigger, now)
-        except ExpressionError:
-            return event  # it is rejected when it starts, so that somebody sees why
-        if own is None or own == payload.input_id:
-            return event
-        body = msgspec.json.encode(msgspec.structs.replace(payload, input_id=own))
-        renamed = msgspec.structs.replace(event.input, input_id=own)
-        return NewEvent(kind=event.kind, body=body, input=renamed)

@@ -16,21 +16,26 @@ import msgspec
 from layover.core.calendar import zone_named
 from layover.core.definitions.instants import parse_instant
 from layover.core.definitions.trigger_types import WebhookTrigger
-from layover.core.expressions.errors import ExpressionError
 from layover.core.ids import trigger_id
 from layover.core.payloads import plain
-from layover.core.trigger_inputs import input_id, passes
-from layover.core.webhooks import Delivery, HookCheck, RefusedHook, WebhookSecret, verify
+from layover.core.webhooks import (
+    Delivery,
+    HookCheck,
+    RefusedHook,
+    WebhookSecret,
+    has_form_of_hook_token,
+    token_hash,
+    verify,
+)
 from layover.errors import InvalidInput, LimitReached, NotAllowed, NotFound
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.trigger_records import NewEvent, Reception
-from layover.runtime.triggers.received import Payload, new_input, trigger_object
+from layover.ports.trigger_records import Reception
+from layover.runtime.triggers.received import Payload, named_input, new_input
 from layover.runtime.triggers.registration import execution_id_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from layover.core.plan import PlannedTrigger
     from layover.core.webhooks import Verified
     from layover.ports.trigger_records import InputRow, TriggerRow
     from layover.runtime.instance import Instance
@@ -45,11 +50,23 @@ _MASKED: Final = ("authorization", "cookie", "signature", "token", "secret", "ap
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
+class HookName(NamedTuple):
+    """The webhook that a delivery is for: by the names of its workflow and trigger, or by a token."""
+
+    workflow: str = ""
+    name: str = ""
+    token: str = ""
+
+    @classmethod
+    def of_token(cls, token: str) -> HookName:
+        """Return the webhook with `/hooks/t/{token}`, which is one of a workflow `t` if that is no token."""
+        return cls(token=token) if has_form_of_hook_token(token) else cls("t", token)
+
+
 class HookRequest(NamedTuple):
     """One delivery, as it came: header names are lower-case."""
 
-    workflow: str
-    name: str
+    hook: HookName
     headers: Mapping[str, str]
     body: bytes
 
@@ -81,22 +98,25 @@ class Webhooks:
         self._claimer = claimer
         self.refused: OrderedDict[str, RefusedDeliveryNote] = OrderedDict()
 
-    async def exists(self, workflow: str, name: str) -> str:
+    async def exists(self, hook: HookName) -> str:
         """Return the id of a webhook; NotFound if there is none."""
-        return (await self._row(workflow, name)).id
+        return (await self._row(hook)).id
 
     async def take(self, request: HookRequest) -> HookResult:
         """Take a delivery: verify it, then keep it, then start it."""
-        row = await self._row(request.workflow, request.name)
+        row = await self._row(request.hook)
         now = self._instance.clock.now()
         planned = await self._claimer.planned(row, now)
         if planned is None or not isinstance(planned.trigger, WebhookTrigger):
             raise _unknown()
+        if request.hook.token and planned.trigger.verify.scheme != "token":
+            raise _unknown()  # it was one with a token before
         verified = await self._verified(row, planned.trigger, request, now)
         if verified.challenge is not None:
             return HookResult("challenge", challenge=verified.challenge)
         payload = Payload(input_id=verified.input_id, data=_data(request), headers=_shown_headers(request.headers))
-        event = self._named(row, planned, new_input(row, payload, now=now, dedup=planned.trigger.dedup), payload, now)
+        new = new_input(row, payload, now=now, dedup=planned.trigger.dedup)
+        event = named_input(row, planned, new, payload, now)
         if event is None or event.input is None:
             self._instance.metrics.trigger_input(row.workflow, row.name, "filtered")
             return HookResult("filtered", verified.input_id)
@@ -110,16 +130,22 @@ class Webhooks:
                 await self._instance.trigger_runner.start_input(row, kept.input)
         return await self._result(row, kept.input, planned.trigger.respond)
 
-    async def _row(self, workflow: str, name: str) -> TriggerRow:
-        row = await self._instance.store.triggers.find(trigger_id(workflow, name))
+    async def _row(self, hook: HookName) -> TriggerRow:
+        triggers = self._instance.store.triggers
+        if hook.token:
+            row = await triggers.find_by_token(token_hash(hook.token), self._instance.clock.now())
+        else:
+            row = await triggers.find(trigger_id(hook.workflow, hook.name))
         if row is None or row.type != "webhook" or row.state == "stopped":
             raise _unknown()
         return row
 
     async def _verified(self, row: TriggerRow, trigger: WebhookTrigger, request: HookRequest, now: int) -> Verified:
         check = HookCheck(trigger.verify.scheme, trigger.verify.header)
-        secrets = await self._secrets(row.workflow, trigger)
-        verdict = verify(check, Delivery(request.headers, request.body), secrets, now)
+        token = request.hook.token
+        # The token was found by its hash, so that is what it is compared with; in the other address there is none.
+        secrets = [WebhookSecret(token_hash(token))] if token else await self._secrets(row.workflow, trigger)
+        verdict = verify(check, Delivery(request.headers, request.body, token), secrets, now)
         if not isinstance(verdict, RefusedHook):
             return verdict
         self._instance.metrics.webhook_refused(verdict.reason)
@@ -132,32 +158,16 @@ class Webhooks:
     async def _secrets(self, workflow: str, trigger: WebhookTrigger) -> list[WebhookSecret]:
         """Return the values of the secrets; one that is missing, or not granted to the workflow, matches nothing."""
         found: list[WebhookSecret] = []
+        plan = await self._instance.plans.latest(workflow, self._instance.clock.now())
+        declared = plan.definition.secrets if plan is not None else ()
         for one in trigger.verify.secret:
-            if not self._instance.secret_grants.grants(workflow, one.name):
+            if one.name not in declared or not self._instance.secret_grants.grants(workflow, one.name):
                 continue
             secret = (await self._instance.secrets.find(one.name)).secret
             until = parse_instant(one.until, zone_named("UTC")) if one.until is not None else None
             if secret is not None:
                 found.append(WebhookSecret(secret.value, until))
         return found
-
-    def _named(
-        self, row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
-    ) -> NewEvent | None:
-        """Return the input with the id that its author gives it; None if the filter does not let it pass."""
-        if event.input is None:
-            return None
-        try:
-            trigger = trigger_object(row, event.input, payload)
-            if not passes(planned, trigger, now):
-                return None
-            own = input_id(planned, trigger, now)
-        except ExpressionError:
-            return event  # it is rejected when it starts, and the sender need not send it again
-        if own is None:
-            return event
-        body = msgspec.json.encode(msgspec.structs.replace(payload, input_id=own))
-        return NewEvent(kind=event.kind, body=body, input=msgspec.structs.replace(event.input, input_id=own))
 
     async def _result(self, row: TriggerRow, one: InputRow, respond: str) -> HookResult:
         known = await self._instance.store.triggers.find_input(row.id, one.input_id) or one

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         Version,
         Wait,
     )
-    from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow
+    from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow, TriggerToken
     from layover.ports.view_records import LogChunk, NodeProgress
 
 
@@ -59,6 +59,7 @@ class MemoryDatabase:
     rates: dict[str, int] = field(default_factory=dict)  # by name: until when it is used up, in microseconds
     triggers: dict[str, TriggerRow] = field(default_factory=dict)  # by their own ids
     trigger_inputs: dict[tuple[str, str], InputRow] = field(default_factory=dict)  # by trigger and their own ids
+    trigger_tokens: dict[str, TriggerToken] = field(default_factory=dict)  # by their hashes
     trigger_events: dict[str, dict[int, TriggerEventRow]] = field(default_factory=dict)  # by trigger and number
     versions: list[Version] = field(default_factory=list)
     audit: dict[tuple[int, str], AuditRow] = field(default_factory=dict)  # by moment and their own ids

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.moving import Batch
-    from layover.ports.trigger_records import InputRow
+    from layover.ports.trigger_records import InputRow, TriggerToken
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
 
@@ -50,6 +50,11 @@ class MemoryDatabaseCopy:
     async def read_trigger_inputs(self, after: tuple[str, str] | None, most: int) -> list[InputRow]:
         """Read inputs of triggers."""
         return trigger_inputs(await self._session.turn(), after, most)
+
+    async def read_trigger_tokens(self, after: str, most: int) -> list[TriggerToken]:
+        """Read the hashes of tokens."""
+        tokens = (await self._session.turn()).trigger_tokens
+        return [tokens[hash_] for hash_ in sorted(tokens) if hash_ > after][: at_most(most)]
 
     async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
         """Read the logs of triggers."""
@@ -132,6 +137,7 @@ def write_batch(db: MemoryDatabase, batch: Batch) -> None:
     db.audit.update({(entry.at, entry.id): entry for entry in batch.audit})
     db.triggers.update({row.id: row for row in batch.triggers})
     db.trigger_inputs.update({(one.trigger_id, one.input_id): one for one in batch.trigger_inputs})
+    db.trigger_tokens.update({token.hash: token for token in batch.trigger_tokens})
     for one in batch.trigger_events:
         db.trigger_events.setdefault(one.trigger_id, {})[one.event.seq] = one.event
 
@@ -148,6 +154,7 @@ def _check(db: MemoryDatabase, batch: Batch) -> None:
         or any((entry.at, entry.id) in db.audit for entry in batch.audit)
         or any(row.id in db.triggers for row in batch.triggers)
         or any((one.trigger_id, one.input_id) in db.trigger_inputs for one in batch.trigger_inputs)
+        or any(token.hash in db.trigger_tokens for token in batch.trigger_tokens)
         or any(one.event.seq in db.trigger_events.get(one.trigger_id, {}) for one in batch.trigger_events)
     ):
         raise StoreError("Some of it is there already.")

@@ -36,9 +36,8 @@ class MemoryDefinitions:
     ) -> Version:
         """Save a definition."""
         db = await self._session.turn()
-        saved = save(db, workflow, hash_, document, now, audit)
-        register(db, workflow, triggers, now)
-        return saved
+        register(db, workflow, triggers, now)  # first, since it may refuse
+        return save(db, workflow, hash_, document, now, audit)
 
     async def find_by_hash(self, hash_: str) -> Version | None:
         """Find a version by its hash."""

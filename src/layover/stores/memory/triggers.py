@@ -11,10 +11,10 @@ from layover.ports.trigger_records import DueTriggers, Overlapping, Received, Tr
 from layover.stores.checks import at_most
 from layover.stores.memory.audit import write_audit
 from layover.stores.memory.workflow_status import due_workflow_statuses
-from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, with_numbers
+from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from layover.ports.records import InputKey
     from layover.ports.trigger_records import (
@@ -22,10 +22,14 @@ if TYPE_CHECKING:
         InputFilter,
         InputRow,
         NewEvent,
+        NewToken,
         NewTrigger,
         Reception,
         TriggerMove,
         TriggerRow,
+        TriggerSave,
+        TriggerSaved,
+        TriggerToken,
     )
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
@@ -61,6 +65,21 @@ class MemoryTriggers:
         rows = (await self._session.turn()).triggers.values()
         found = [row for row in rows if row.topic == topic != "" and row.state != "stopped"]
         return sorted(found, key=lambda row: row.id)
+
+    async def save(self, save: TriggerSave) -> TriggerSaved:
+        """Save a trigger that belongs to no definition."""
+        return save_trigger(await self._session.turn(), save)
+
+    async def add_token(self, new: NewToken) -> bool:
+        """Store a token."""
+        return add_token(await self._session.turn(), new)
+
+    async def find_by_token(self, hash_: str, now: int) -> TriggerRow | None:
+        """Find the trigger that a token is for."""
+        db = await self._session.turn()
+        token = db.trigger_tokens.get(hash_)
+        is_valid = token is not None and (token.until is None or token.until >= now)
+        return db.triggers.get(token.trigger_id) if token is not None and is_valid else None
 
     async def move(self, move: TriggerMove) -> bool:
         """Change a trigger."""
@@ -102,6 +121,39 @@ def register(db: MemoryDatabase, workflow: str, given: Sequence[NewTrigger], now
     for row, event in registrations(workflow, known, given):
         db.triggers[row.id] = row
         _log(db, row.id, row.seq, now, event)
+
+
+def save_trigger(db: MemoryDatabase, save: TriggerSave) -> TriggerSaved:
+    """Save a trigger that belongs to no definition."""
+    saved, change = saving(db.triggers.get(save.trigger_id), save)
+    if change is not None:
+        db.triggers[change.row.id] = change.row
+        _log(db, change.row.id, change.row.seq, save.at, change.event)
+        if save.new is None:
+            _forget_tokens(db, save.trigger_id, lambda _: True)
+        write_audit(db, save.audit)
+    return saved
+
+
+def add_token(db: MemoryDatabase, new: NewToken) -> bool:
+    """Store a token, and end those that it replaces."""
+    given, ends = new.token, new.others_until
+    known = [one for one in db.trigger_tokens.values() if one.trigger_id == given.trigger_id]
+    if ends is None and any(one.until is None for one in known):
+        return False
+    for one in known:
+        if ends is not None and (one.until is None or one.until > ends):
+            db.trigger_tokens[one.hash] = replace(one, until=ends)
+    _forget_tokens(db, given.trigger_id, lambda one: one.until is not None and one.until < given.made_at)
+    db.trigger_tokens[given.hash] = given
+    write_audit(db, new.audit)
+    return True
+
+
+def _forget_tokens(db: MemoryDatabase, trigger_id: str, is_over: Callable[[TriggerToken], bool]) -> None:
+    for one in [*db.trigger_tokens.values()]:
+        if one.trigger_id == trigger_id and is_over(one):
+            del db.trigger_tokens[one.hash]
 
 
 def _log(db: MemoryDatabase, trigger_id: str, seq: int, at: int, event: NewEvent) -> None:

@@ -10,7 +10,7 @@ from msgspec.structs import astuple
 
 from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
 from layover.ports.records import Token
-from layover.ports.trigger_records import TriggerEventRow
+from layover.ports.trigger_records import TriggerEventRow, TriggerToken
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
 from layover.stores.postgres import api_keys, weekly_partitions
@@ -71,6 +71,14 @@ class PostgresDatabaseCopy:
         """Read inputs of triggers."""
         rows = await self._session.db.fetch("trigger_inputs_after", *(after or (_FIRST_ID, "")), at_most(most))
         return [input_of(row) for row in rows]
+
+    async def read_trigger_tokens(self, after: str, most: int) -> list[TriggerToken]:
+        """Read the hashes of tokens."""
+        rows = await self._session.db.fetch("trigger_tokens_after", after, at_most(most))
+        return [
+            TriggerToken(hash=hash_, trigger_id=id_, made_at=made_at, until=until)
+            for hash_, id_, made_at, until in rows
+        ]
 
     async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
         """Read the logs of triggers."""
@@ -170,6 +178,7 @@ async def _write_batch(tx: Transaction, batch: Batch) -> None:
     await _insert(tx, "insert_audit_entries", map(astuple, batch.audit))
     await _insert(tx, "copy_triggers", map(astuple, batch.triggers))
     await _insert(tx, "copy_trigger_inputs", map(input_columns, batch.trigger_inputs))
+    await _insert(tx, "insert_trigger_tokens", map(astuple, batch.trigger_tokens))
     await _insert(tx, "insert_trigger_events", ((one.trigger_id, *astuple(one.event)) for one in batch.trigger_events))
 
 

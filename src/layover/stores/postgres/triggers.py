@@ -6,26 +6,32 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import astuple, replace
 
-from layover.ports.trigger_records import (
-    DueTriggers,
-    InputRow,
-    Overlapping,
-    Received,
-    TriggerEventRow,
-    TriggerRow,
-)
+from layover.ports.trigger_records import DueTriggers, Overlapping, Received, TriggerSaved
+from layover.stores import triggers as shared
 from layover.stores.checks import at_most
 from layover.stores.postgres.audit import write_audit
 from layover.stores.rows import workflow_status_of
-from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, with_numbers
+from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from layover.ports.access import WorkflowStatus
-    from layover.ports.trigger_records import InputChange, InputFilter, NewTrigger, Reception, TriggerMove
+    from layover.ports.trigger_records import (
+        InputChange,
+        InputFilter,
+        InputRow,
+        NewToken,
+        NewTrigger,
+        Reception,
+        TriggerEventRow,
+        TriggerMove,
+        TriggerRow,
+        TriggerSave,
+    )
     from layover.stores.postgres.database import Row, StatementRunner
     from layover.stores.postgres.session import PostgresSession
+    from layover.stores.triggers import Registration
 
 
 class PostgresTriggers:
@@ -72,6 +78,19 @@ class PostgresTriggers:
         """List the triggers that a signal of this name fires, unless they are stopped."""
         return [trigger_of(row) for row in await self._session.db.fetch("triggers_by_topic", topic)]
 
+    async def save(self, save: TriggerSave) -> TriggerSaved:
+        """Create, replace or delete a trigger that belongs to no definition; a deleted one has no tokens."""
+        return await self._session.db.transact(lambda tx: _save(tx, save))
+
+    async def add_token(self, new: NewToken) -> bool:
+        """Store a token, unless it is for a trigger without one, and that has one."""
+        return await self._session.db.transact(lambda tx: _add_token(tx, new))
+
+    async def find_by_token(self, hash_: str, now: int) -> TriggerRow | None:
+        """Find the trigger that a token is for, if the token is valid."""
+        row = await self._session.db.fetchrow("trigger_by_token", hash_, now)
+        return trigger_of(row) if row is not None else None
+
     async def move(self, move: TriggerMove) -> bool:
         """Change a trigger, with its inputs and events, if it is as the writer has read it."""
         return await self._session.db.transact(lambda tx: _move(tx, move))
@@ -108,7 +127,7 @@ class PostgresTriggers:
     async def list_events(self, trigger_id: str, after: int = 0, limit: int = 100) -> list[TriggerEventRow]:
         """List the events of a trigger that come after one, oldest first."""
         rows = await self._session.db.fetch("trigger_events_after", trigger_id, after, at_most(limit))
-        return [TriggerEventRow(seq=seq, at=at, kind=kind, body=body) for seq, at, kind, body in rows]
+        return shared.events_of(rows)
 
     async def delete_old(self, now: int, before: int, most: int) -> int:
         """Forget inputs whose time has come, and events from before a moment; inputs that are pending stay."""
@@ -121,14 +140,47 @@ class PostgresTriggers:
 async def register(db: StatementRunner, workflow: str, given: Sequence[NewTrigger], now: int) -> None:
     """Write the triggers of the newest version of a workflow; another instance may have written the same meanwhile."""
     known = [trigger_of(row) for row in await db.fetch("lock_triggers_of_workflow", workflow)]
-    changes = registrations(workflow, known, given)
+    await _write(db, registrations(workflow, known, given), now)
+
+
+async def _write(db: StatementRunner, changes: Sequence[Registration], now: int) -> bool:
+    """Write rows with their events; return whether all are as they were read."""
     if not changes:
-        return
+        return True
     written = await db.fetch("save_triggers", *_columns([astuple(change.row) for change in changes]))
     ids = {row[0] for row in written}
     events = [(row.id, row.seq, now, event.kind, event.body) for row, event in changes if row.id in ids]
     if events:
         await db.fetch("insert_trigger_events", *_columns(events))
+    return len(events) == len(changes)
+
+
+async def _save(tx: StatementRunner, save: TriggerSave) -> TriggerSaved:
+    row = await tx.fetchrow("lock_trigger", save.trigger_id)
+    saved, change = saving(trigger_of(row) if row is not None else None, save)
+    if change is None:
+        return saved
+    if not await _write(tx, [change], save.at):
+        return TriggerSaved(verdict="taken")  # created by another instance meanwhile
+    if save.new is None:
+        await tx.fetch("end_trigger_tokens", save.trigger_id, -1)
+        await tx.fetch("delete_trigger_tokens", save.trigger_id, 0)
+    await write_audit(tx, save.audit)
+    return saved
+
+
+async def _add_token(tx: StatementRunner, new: NewToken) -> bool:
+    token = new.token
+    await tx.fetchrow("lock_trigger", token.trigger_id)
+    if new.others_until is None:
+        if await tx.fetchrow("lasting_trigger_token", token.trigger_id) is not None:
+            return False
+    else:
+        await tx.fetch("end_trigger_tokens", token.trigger_id, new.others_until)
+    await tx.fetch("delete_trigger_tokens", token.trigger_id, token.made_at)
+    await tx.fetch("insert_trigger_tokens", *_columns([astuple(token)]))
+    await write_audit(tx, new.audit)
+    return True
 
 
 async def _move(tx: StatementRunner, move: TriggerMove) -> bool:
@@ -197,39 +249,9 @@ def input_columns(one: InputRow) -> tuple[object, ...]:
 
 def trigger_of(row: Row) -> TriggerRow:
     """Return a trigger."""
-    id_, workflow, name, type_, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures = row
-    return TriggerRow(
-        id=id_,
-        workflow=workflow,
-        name=name,
-        type=type_,
-        config=config,
-        timing=timing,
-        topic=topic,
-        state=state,
-        reason=reason,
-        seq=seq,
-        epoch=epoch,
-        owner=owner,
-        next_at=next_at,
-        cursor=cursor,
-        failures=failures,
-    )
+    return shared.trigger_of(row[0], row)
 
 
 def input_of(row: Row) -> InputRow:
     """Return an input."""
-    trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq = row
-    return InputRow(
-        trigger_id=trigger_id,
-        input_id=input_id,
-        state=state,
-        at=at,
-        received_at=received_at,
-        due_at=due_at,
-        forget_at=forget_at,
-        attempts=attempts,
-        reason=reason,
-        execution_id=execution_id or "",
-        seq=seq,
-    )
+    return shared.input_of(row[0], row[9] or "", row)

@@ -10,7 +10,7 @@ from msgspec.structs import asdict
 from layover.ports.errors import StoreError
 from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
 from layover.ports.records import Token
-from layover.ports.trigger_records import TriggerEventRow
+from layover.ports.trigger_records import TriggerEventRow, TriggerToken
 from layover.stores.ids import key, text
 from layover.stores.rows import entry_of, signal_of, workflow_status_values
 from layover.stores.sqlite import api_keys
@@ -61,6 +61,10 @@ class SqliteDatabaseCopy:
     async def read_trigger_inputs(self, after: tuple[str, str] | None, most: int) -> list[InputRow]:
         """Read inputs of triggers."""
         return await self._session.read(lambda db: trigger_inputs(db, after, most))
+
+    async def read_trigger_tokens(self, after: str, most: int) -> list[TriggerToken]:
+        """Read the hashes of tokens."""
+        return await self._session.read(lambda db: trigger_tokens(db, after, most))
 
     async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
         """Read the logs of triggers."""
@@ -130,6 +134,15 @@ def trigger_inputs(db: apsw.Connection, after: tuple[str, str] | None, most: int
     return [input_of(row) for row in db.execute(SQL["trigger_inputs_after"], values)]
 
 
+def trigger_tokens(db: apsw.Connection, after: str, most: int) -> list[TriggerToken]:
+    """Read the hashes of tokens."""
+    rows = db.execute(SQL["trigger_tokens_after"], {"after": after, "most": most})
+    return [
+        TriggerToken(hash=hash_, trigger_id=text(id_), made_at=made_at, until=until)
+        for hash_, id_, made_at, until in rows
+    ]
+
+
 def trigger_events(db: apsw.Connection, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
     """Read the logs of triggers."""
     trigger_id, seq = (key(after[0]), after[1]) if after is not None else (b"", 0)
@@ -154,6 +167,8 @@ def write_batch(db: apsw.Connection, batch: Batch) -> None:
     db.executemany(SQL["insert_audit_entries"], [asdict(entry) for entry in batch.audit])
     db.executemany(SQL["copy_triggers"], [trigger_values(row) for row in batch.triggers])
     db.executemany(SQL["copy_trigger_inputs"], [input_values(one) for one in batch.trigger_inputs])
+    tokens = [{**asdict(token), "trigger_id": key(token.trigger_id)} for token in batch.trigger_tokens]
+    db.executemany(SQL["insert_trigger_tokens"], tokens)
     events = [{**asdict(one.event), "trigger_id": key(one.trigger_id)} for one in batch.trigger_events]
     db.executemany(SQL["insert_trigger_events"], events)
 

@@ -7,20 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import asdict, replace
 
-from layover.ports.trigger_records import (
-    DueTriggers,
-    InputRow,
-    Overlapping,
-    Received,
-    TriggerEventRow,
-    TriggerRow,
-)
+from layover.ports.trigger_records import DueTriggers, Overlapping, Received
+from layover.stores import triggers as shared
 from layover.stores.checks import at_most
 from layover.stores.ids import key, text
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.statements import SQL
 from layover.stores.sqlite.workflow_status import due_workflow_statuses
-from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, with_numbers
+from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,9 +22,22 @@ if TYPE_CHECKING:
     import apsw
 
     from layover.ports.records import InputKey
-    from layover.ports.trigger_records import InputChange, InputFilter, NewTrigger, Reception, TriggerMove
+    from layover.ports.trigger_records import (
+        InputChange,
+        InputFilter,
+        InputRow,
+        NewToken,
+        NewTrigger,
+        Reception,
+        TriggerEventRow,
+        TriggerMove,
+        TriggerRow,
+        TriggerSave,
+        TriggerSaved,
+    )
     from layover.stores.sqlite.rows import Row
     from layover.stores.sqlite.session import SqliteSession
+    from layover.stores.triggers import Registration
 
 
 class SqliteTriggers:
@@ -58,6 +65,18 @@ class SqliteTriggers:
         return await self._session.glance(
             lambda db: [trigger_of(row) for row in db.execute(SQL["triggers_by_topic"], {"topic": topic})]
         )
+
+    async def save(self, save: TriggerSave) -> TriggerSaved:
+        """Save a trigger that belongs to no definition."""
+        return await self._session.write(lambda db: save_trigger(db, save))
+
+    async def add_token(self, new: NewToken) -> bool:
+        """Store a token."""
+        return await self._session.write(lambda db: add_token(db, new))
+
+    async def find_by_token(self, hash_: str, now: int) -> TriggerRow | None:
+        """Find the trigger that a token is for."""
+        return await self._session.glance(lambda db: find_by_token(db, hash_, now))
 
     async def move(self, move: TriggerMove) -> bool:
         """Change a trigger."""
@@ -95,10 +114,47 @@ class SqliteTriggers:
 def register(db: apsw.Connection, workflow: str, given: Sequence[NewTrigger], now: int) -> None:
     """Write the triggers of the newest version of a workflow."""
     known = [trigger_of(row) for row in db.execute(SQL["triggers_of_workflow"], _all_of(workflow))]
-    for row, event in registrations(workflow, known, given):
-        db.execute(SQL["save_triggers"], trigger_values(row))
-        values = {"trigger_id": key(row.id), "seq": row.seq, "at": now, "kind": event.kind, "body": event.body}
-        db.execute(SQL["insert_trigger_events"], values)
+    for change in registrations(workflow, known, given):
+        _write(db, change, now)
+
+
+def _write(db: apsw.Connection, change: Registration, now: int) -> None:
+    row, event = change
+    db.execute(SQL["save_triggers"], trigger_values(row))
+    values = {"trigger_id": key(row.id), "seq": row.seq, "at": now, "kind": event.kind, "body": event.body}
+    db.execute(SQL["insert_trigger_events"], values)
+
+
+def save_trigger(db: apsw.Connection, save: TriggerSave) -> TriggerSaved:
+    """Save a trigger that belongs to no definition."""
+    saved, change = saving(find(db, save.trigger_id), save)
+    if change is not None:
+        _write(db, change, save.at)
+        if save.new is None:
+            db.execute(SQL["end_trigger_tokens"], {"trigger_id": key(save.trigger_id), "until": -1})
+            db.execute(SQL["delete_trigger_tokens"], {"trigger_id": key(save.trigger_id), "before": 0})
+        write_audit(db, save.audit)
+    return saved
+
+
+def add_token(db: apsw.Connection, new: NewToken) -> bool:
+    """Store a token, and end those that it replaces."""
+    id_ = key(new.token.trigger_id)
+    if new.others_until is None:
+        if db.execute(SQL["lasting_trigger_token"], {"trigger_id": id_}).fetchone() is not None:
+            return False
+    else:
+        db.execute(SQL["end_trigger_tokens"], {"trigger_id": id_, "until": new.others_until})
+    db.execute(SQL["delete_trigger_tokens"], {"trigger_id": id_, "before": new.token.made_at})
+    db.execute(SQL["insert_trigger_tokens"], {**asdict(new.token), "trigger_id": id_})
+    write_audit(db, new.audit)
+    return True
+
+
+def find_by_token(db: apsw.Connection, hash_: str, now: int) -> TriggerRow | None:
+    """Find the trigger that a token is for."""
+    row = db.execute(SQL["trigger_by_token"], {"hash": hash_, "now": now}).fetchone()
+    return trigger_of(row) if row is not None else None
 
 
 def _all_of(workflow: str) -> dict[str, apsw.SQLiteValue]:
@@ -241,8 +297,7 @@ def list_inputs(db: apsw.Connection, wanted: InputFilter) -> list[InputRow]:
 def list_events(db: apsw.Connection, trigger_id: str, after: int, limit: int) -> list[TriggerEventRow]:
     """List events, oldest first."""
     values = {"trigger_id": key(trigger_id), "after": after, "limit": at_most(limit)}
-    rows = db.execute(SQL["trigger_events_after"], values)
-    return [TriggerEventRow(seq=seq, at=at, kind=kind, body=body) for seq, at, kind, body in rows]
+    return shared.events_of(db.execute(SQL["trigger_events_after"], values))
 
 
 def delete_old(db: apsw.Connection, now: int, before: int, most: int) -> int:
@@ -259,24 +314,7 @@ def delete_old(db: apsw.Connection, now: int, before: int, most: int) -> int:
 
 def trigger_of(row: Row) -> TriggerRow:
     """Return a trigger."""
-    id_, workflow, name, type_, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures = row
-    return TriggerRow(
-        id=text(id_),
-        workflow=workflow,
-        name=name,
-        type=type_,
-        config=config,
-        timing=timing,
-        topic=topic,
-        state=state,
-        reason=reason,
-        seq=seq,
-        epoch=epoch,
-        owner=owner,
-        next_at=next_at,
-        cursor=cursor,
-        failures=failures,
-    )
+    return shared.trigger_of(text(row[0]), row)
 
 
 def trigger_values(row: TriggerRow) -> dict[str, apsw.SQLiteValue]:
@@ -286,20 +324,7 @@ def trigger_values(row: TriggerRow) -> dict[str, apsw.SQLiteValue]:
 
 def input_of(row: Row) -> InputRow:
     """Return an input."""
-    trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq = row
-    return InputRow(
-        trigger_id=text(trigger_id),
-        input_id=input_id,
-        state=state,
-        at=at,
-        received_at=received_at,
-        due_at=due_at,
-        forget_at=forget_at,
-        attempts=attempts,
-        reason=reason,
-        execution_id=text(execution_id) if execution_id is not None else "",
-        seq=seq,
-    )
+    return shared.input_of(text(row[0]), text(row[9]) if row[9] is not None else "", row)
 
 
 def input_values(one: InputRow) -> dict[str, apsw.SQLiteValue]:

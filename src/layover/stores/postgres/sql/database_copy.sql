@@ -200,17 +200,27 @@ WHERE (trigger_id, seq) > ($1::uuid, $2::bigint)
 ORDER BY trigger_id, seq
 LIMIT $3::bigint
 
+-- name: trigger_tokens_after
+SELECT hash, trigger_id, made_at, until
+FROM layover.trigger_tokens
+WHERE hash > $1::text
+ORDER BY hash
+LIMIT $2::bigint
+
 -- name: copy_triggers
 INSERT INTO layover.triggers (
-    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 )
 SELECT
-    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM unnest(
     $1::uuid[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::text[], $9::text[],
-    $10::bigint[], $11::integer[], $12::text[], $13::bigint[], $14::bytea[], $15::integer[]
+    $10::bigint[], $11::integer[], $12::text[], $13::bigint[], $14::bytea[], $15::integer[], $16::boolean[]
 ) AS g (
-    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 )
 
 -- name: copy_trigger_inputs

@@ -1,64 +1,75 @@
 -- name: save_triggers
 -- In the order of the ids, so that two instances cannot wait for each other.
 INSERT INTO layover.triggers (
-    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 )
 SELECT
-    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM unnest(
     $1::uuid[], $2::text[], $3::text[], $4::text[], $5::bytea[], $6::text[], $7::text[], $8::text[], $9::text[],
-    $10::bigint[], $11::integer[], $12::text[], $13::bigint[], $14::bytea[], $15::integer[]
+    $10::bigint[], $11::integer[], $12::text[], $13::bigint[], $14::bytea[], $15::integer[], $16::boolean[]
 ) AS g (
-    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 )
 ORDER BY id
 ON CONFLICT (id) DO UPDATE
 SET type = excluded.type, config = excluded.config, timing = excluded.timing, topic = excluded.topic,
     state = excluded.state, reason = excluded.reason, seq = excluded.seq, epoch = excluded.epoch,
-    owner = excluded.owner, next_at = excluded.next_at, cursor = excluded.cursor, failures = excluded.failures
+    owner = excluded.owner, next_at = excluded.next_at, cursor = excluded.cursor, failures = excluded.failures,
+    managed = excluded.managed
 WHERE triggers.seq < excluded.seq
 RETURNING id
 
 -- name: trigger_by_id
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM layover.triggers
 WHERE id = $1::uuid
 
 -- name: lock_trigger
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM layover.triggers
 WHERE id = $1::uuid
 FOR NO KEY UPDATE
 
 -- name: list_triggers
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM layover.triggers
 WHERE (workflow, name) > ($1::text, $2::text)
 ORDER BY workflow, name
 LIMIT $3::bigint
 
 -- name: triggers_of_workflow
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM layover.triggers
 WHERE workflow = $1::text AND name > $2::text
 ORDER BY name
 LIMIT $3::bigint
 
 -- name: lock_triggers_of_workflow
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM layover.triggers
 WHERE workflow = $1::text
 ORDER BY id
 FOR NO KEY UPDATE
 
 -- name: triggers_by_topic
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM layover.triggers
 WHERE topic = $1::text AND topic <> '' AND state <> 'stopped'
 ORDER BY id
 
 -- name: due_triggers
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM layover.triggers
 WHERE next_at IS NOT NULL AND next_at <= $1::bigint
 ORDER BY next_at
@@ -159,6 +170,29 @@ FROM layover.trigger_events
 WHERE trigger_id = $1::uuid AND seq > $2::bigint
 ORDER BY seq
 LIMIT $3::bigint
+
+-- name: trigger_by_token
+SELECT t.id, t.workflow, t.name, t.type, t.config, t.timing, t.topic, t.state, t.reason, t.seq, t.epoch, t.owner,
+    t.next_at, t.cursor, t.failures, t.managed
+FROM layover.trigger_tokens AS k
+JOIN layover.triggers AS t ON t.id = k.trigger_id
+WHERE k.hash = $1::text AND (k.until IS NULL OR k.until >= $2::bigint)
+
+-- name: lasting_trigger_token
+SELECT 1 FROM layover.trigger_tokens WHERE trigger_id = $1::uuid AND until IS NULL
+
+-- name: end_trigger_tokens
+UPDATE layover.trigger_tokens
+SET until = $2::bigint
+WHERE trigger_id = $1::uuid AND (until IS NULL OR until > $2::bigint)
+
+-- name: delete_trigger_tokens
+DELETE FROM layover.trigger_tokens WHERE trigger_id = $1::uuid AND until < $2::bigint
+
+-- name: insert_trigger_tokens
+INSERT INTO layover.trigger_tokens (hash, trigger_id, made_at, until)
+SELECT hash, trigger_id, made_at, until
+FROM unnest($1::text[], $2::uuid[], $3::bigint[], $4::bigint[]) AS g (hash, trigger_id, made_at, until)
 
 -- name: forget_trigger_inputs
 -- With the events that hold their data.

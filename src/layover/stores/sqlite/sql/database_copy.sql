@@ -99,13 +99,21 @@ WHERE (trigger_id, seq) > (:trigger_id, :seq)
 ORDER BY trigger_id, seq
 LIMIT :most
 
+-- name: trigger_tokens_after
+SELECT hash, trigger_id, made_at, until
+FROM trigger_tokens
+WHERE hash > :after
+ORDER BY hash
+LIMIT :most
+
 -- name: copy_triggers
 INSERT INTO triggers (
-    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 )
 VALUES (
     :id, :workflow, :name, :type, :config, :timing, :topic, :state, :reason, :seq, :epoch, :owner, :next_at, :cursor,
-    :failures
+    :failures, :managed
 )
 
 -- name: copy_trigger_inputs

@@ -1,43 +1,50 @@
 -- name: save_triggers
 INSERT INTO triggers (
-    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+    id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 )
 VALUES (
     :id, :workflow, :name, :type, :config, :timing, :topic, :state, :reason, :seq, :epoch, :owner, :next_at, :cursor,
-    :failures
+    :failures, :managed
 )
 ON CONFLICT (id) DO UPDATE
 SET type = excluded.type, config = excluded.config, timing = excluded.timing, topic = excluded.topic,
     state = excluded.state, reason = excluded.reason, seq = excluded.seq, epoch = excluded.epoch,
-    owner = excluded.owner, next_at = excluded.next_at, cursor = excluded.cursor, failures = excluded.failures
+    owner = excluded.owner, next_at = excluded.next_at, cursor = excluded.cursor, failures = excluded.failures,
+    managed = excluded.managed
 
 -- name: trigger_by_id
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM triggers
 WHERE id = :id
 
 -- name: list_triggers
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM triggers
 WHERE (workflow, name) > (:after_workflow, :after_name)
 ORDER BY workflow, name
 LIMIT :limit
 
 -- name: triggers_of_workflow
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM triggers
 WHERE workflow = :workflow AND name > :after_name
 ORDER BY name
 LIMIT :limit
 
 -- name: triggers_by_topic
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM triggers
 WHERE topic = :topic AND topic <> '' AND state <> 'stopped'
 ORDER BY id
 
 -- name: due_triggers
-SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures
+SELECT id, workflow, name, type, config, timing, topic, state, reason, seq, epoch, owner, next_at, cursor, failures,
+    managed
 FROM triggers
 WHERE next_at IS NOT NULL AND next_at <= :now
 ORDER BY next_at
@@ -136,6 +143,25 @@ FROM trigger_inputs
 WHERE state <> 'pending' AND forget_at < :now
 ORDER BY forget_at
 LIMIT :most
+
+-- name: trigger_by_token
+SELECT t.id, t.workflow, t.name, t.type, t.config, t.timing, t.topic, t.state, t.reason, t.seq, t.epoch, t.owner,
+    t.next_at, t.cursor, t.failures, t.managed
+FROM trigger_tokens AS k
+CROSS JOIN triggers AS t ON t.id = k.trigger_id
+WHERE k.hash = :hash AND (k.until IS NULL OR k.until >= :now)
+
+-- name: lasting_trigger_token
+SELECT 1 FROM trigger_tokens WHERE trigger_id = :trigger_id AND until IS NULL
+
+-- name: end_trigger_tokens
+UPDATE trigger_tokens SET until = :until WHERE trigger_id = :trigger_id AND (until IS NULL OR until > :until)
+
+-- name: delete_trigger_tokens
+DELETE FROM trigger_tokens WHERE trigger_id = :trigger_id AND until < :before
+
+-- name: insert_trigger_tokens
+INSERT INTO trigger_tokens (hash, trigger_id, made_at, until) VALUES (:hash, :trigger_id, :made_at, :until)
 
 -- name: delete_trigger_inputs
 DELETE FROM trigger_inputs WHERE trigger_id = :trigger_id AND input_id = :input_id

@@ -1,6 +1,6 @@
 """A subscription that lives for a month: a signal begins it, another one may end it, and else it is charged.
 
-    python examples/subscription/subscription.py [DATABASE]
+    python examples/monthly_subscription/subscription.py [DATABASE]
 
 Run by hand, a month is two seconds long.
 """
@@ -66,10 +66,10 @@ async def main(database: str) -> None:
         for customer, price in (("Ann", 12), ("Ben", 15)):
             await engine.signal("customer.signed_up", {"customer": customer, "price": price}, id=f"sign-up-{customer}")
         await engine.signal("subscription.cancelled", key="Ann", id="cancelled-Ann")
-        while len(ended := await engine.executions(workflow="subscription", status="completed").all()) < len("AB"):
-            await asyncio.sleep(0.1)
-        for one in ended:
-            execution = await engine.execution(one.id)
+        while len(found := await engine.executions(workflow="subscription").all()) < len("AB"):
+            pass  # they are about to be started
+        for one in found:
+            execution = await (await engine.execution(one.id)).wait()
             print(f"{execution.input['customer']}: {execution.output}")
 
 

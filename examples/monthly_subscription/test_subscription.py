@@ -10,16 +10,13 @@ from subscription import charge, charges, mail, outbox, subscription
 from layover.testing import survives_crashes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from layover.testing import Layover
 
 
 @pytest.fixture(autouse=True)
-def nothing_happened() -> Iterator[None]:
+def nothing_happened() -> None:
     outbox.clear()
     charges.clear()
-    yield
 
 
 async def sign_up(layover: Layover, *customers: str) -> None:

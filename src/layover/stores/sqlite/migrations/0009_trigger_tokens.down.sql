@@ -1,0 +1,2 @@
+DROP TABLE trigger_tokens;
+ALTER TABLE triggers DROP COLUMN managed;
