@@ -288,3 +288,23 @@ def test_the_user_whom_an_approval_was_delegated_to_decides(cli: Run, reviewed: 
     assert go_on(cli, reviewed).code == 10
     assert cli("approve", reviewed, "--by", "ben").code == 0
     assert go_on(cli, reviewed).code == 0
+
+
+def test_a_whole_workflow_is_held_and_goes_on(cli: Run, waiting: str) -> None:
+    (listed,) = [one for one in cli("workflows", "ls", "--json").json["items"] if one["state"] == "active"]
+    name = listed["name"]
+    code, out, _ = cli("workflows", "pause", name, "--until-cron", "@daily", "--reason", "night")
+    assert code == 0
+    assert out.startswith(f"The workflow {name} is paused until ")
+    assert "night" in cli("workflows", "ls").out
+    signal = ("--signal-key", "k", "--signal-filter", "signal.data > 1")
+    code, out, _ = cli("workflows", "pause", name, "--running", "--until-signal", "opened", *signal)
+    assert (code, out.startswith(f"The workflow {name} is paused until the signal opened")) == (0, True)
+    assert cli("workflows", "resume", name, "--only-by-hand", "--on", "opened").code == 2
+    assert cli("workflows", "resume", name, "--only-by-hand").out == f"The workflow {name} is paused.\n"
+    resumed = cli("workflows", "resume", name, "--at", "2999-01-01T00:00:00Z", "--json").json
+    assert (resumed["state"], resumed["resume_at"]) == ("paused", "2999-01-01T00:00:00.000Z")
+    assert cli("workflows", "resume", name).out.startswith(f"The workflow {name} is active")
+    assert cli("workflows", "resume", name, "--on", "opened").code == 4
+    assert cli("workflows", "pause", "nothing").code == 3
+    assert cli("show", waiting).code == 0
