@@ -232,7 +232,10 @@ ROWS: dict[str, list[Panel]] = {
             "Inputs per minute",
             {"{{trigger}} {{outcome}}": per_minute("layover_trigger_inputs_total", "trigger", "outcome")},
         ),
+        Panel("Triggers by state", {"{{state}}": of_database("layover_trigger_state", "state")}),
+        Panel("Pending inputs", {"{{trigger}}": of_database("layover_trigger_pending", "trigger")}),
         Panel("Lateness of starts", percentiles("layover_trigger_lateness_seconds"), "s"),
+        Panel("Polls of sources", percentiles("layover_trigger_poll_seconds"), "s"),
         Panel(
             "Refused deliveries of webhooks per minute",
             {"{{reason}}": per_minute("layover_webhooks_refused_total", "reason")},

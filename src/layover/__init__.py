@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
     from layover.nodes.probes import NOT_HAPPENED, UNKNOWN, Happened
+    from layover.nodes.source import Batch, Item, source
     from layover.ports.secrets import Secret, Secrets
     from layover.settings import Settings
     from layover.sync import (
@@ -114,6 +115,7 @@ __all__ = [
     "AwaitedSignal",
     "Backfilled",
     "BadUse",
+    "Batch",
     "Bundle",
     "CallbackHandle",
     "CallbackRefused",
@@ -146,6 +148,7 @@ __all__ = [
     "InputDelivery",
     "InvalidDefinition",
     "InvalidInput",
+    "Item",
     "LayoverError",
     "Lease",
     "Leg",
@@ -212,6 +215,7 @@ __all__ = [
     "configure_logging",
     "load",
     "node",
+    "source",
 ]
 
 _NAMES = {
@@ -254,6 +258,7 @@ _NAMES = {
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
     "layover.nodes.probes": "Happened NOT_HAPPENED UNKNOWN",
+    "layover.nodes.source": "Batch Item source",
     "layover.ports.secrets": "Secret Secrets",
     "layover.settings": "Settings",
     "layover.tracebacks": "Traceback TracebackCause TracebackFrame",

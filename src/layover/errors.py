@@ -286,6 +286,7 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "execution_closed",
         "managed_by_definition",
         "no_token",
+        "not_a_poll",
         "not_a_schedule",
         "snapshot_pending",
         "workflow_inactive",

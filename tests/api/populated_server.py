@@ -28,6 +28,7 @@ _PRINTS: Final = flow(
     {"id": "print", "type": "callback", "call": "work", "input": {"token": "${callback.token}"}}, name="prints"
 )
 _DAILY: Final = {"name": "daily", "type": "schedule", "every": "1d"}
+_POLL: Final = {"name": "daily", "type": "poll", "source": "nobody_has_it", "every": "1d"}
 _HOOK: Final = {"name": "paid", "type": "webhook", "verify": {"scheme": "none"}}
 
 
@@ -77,7 +78,8 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
 async def _trigger(api: Api, route: Route) -> dict[str, str]:
     """Return a trigger of its own for an operation, and an input that was rejected if it is about one."""
     name = f"daily.{route.name}"
-    await api.engine.workflows.register({**_ORDER, "name": name, "input": {"type": "object"}, "triggers": [_DAILY]})
+    trigger = _POLL if route.name == "rewind_trigger" else _DAILY
+    await api.engine.workflows.register({**_ORDER, "name": name, "input": {"type": "object"}, "triggers": [trigger]})
     path = {"id": trigger_id(name, "daily")}
     if route.name in ("update_trigger", "delete_trigger", "rotate_trigger_token"):
         token = {**_HOOK, "name": "nightly", "verify": {"scheme": "token"}, "workflow": name}

@@ -89,6 +89,7 @@ next_occurrences        -    -     -        yes    yes      yes      yes
 why_trigger             -    -     -        yes    yes      yes      yes
 pause_trigger           -    -     -        -      -        -        yes
 resume_trigger          -    -     -        -      -        -        yes
+rewind_trigger          -    -     -        -      -        -        yes
 fire_trigger            -    -     -        -      -        yes      yes
 backfill_trigger        -    -     -        -      -        -        yes
 replay_inputs           -    -     -        -      -        -        yes

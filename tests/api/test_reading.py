@@ -121,7 +121,8 @@ async def test_an_execution_that_has_ended_tells_how(tmp_path: Path) -> None:
     assert found["error"]["message"] == "no"
     assert found["duration_ms"] == failed.duration_ms
     assert (summary["id"], summary["status"], summary["version"]) == (failed.id, "failed", 1)
-    assert summary["error"]["code"] == found["error"]["code"]
+    assert summary["error"] == found["error"] | {"traceback": None}
+    assert summary["error"]["type"] == "Refused"
 
 
 async def test_who_drives_is_told(tmp_path: Path) -> None:

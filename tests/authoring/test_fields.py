@@ -12,12 +12,12 @@ from layover.authoring import parts
 from layover.authoring.fields import NodeFields, WorkflowFields
 from layover.authoring.graphs import GraphBuilder
 from layover.authoring.steps import LoopStep, ParallelStep, Step, SwitchStep
-from layover.authoring.triggers import ScheduleFields, SignalFields, WebhookFields
+from layover.authoring.triggers import PollFields, ScheduleFields, SignalFields, WebhookFields
 from layover.authoring.workflow import Workflow
 from layover.core.definitions import model, node_types, trigger_types
 from layover.core.definitions.model import DefinitionPart, Heading, Node, WorkflowSettings
 from layover.core.definitions.node_types import TYPES, CallNode, ports
-from layover.core.definitions.trigger_types import ScheduleTrigger, SignalTrigger, WebhookTrigger
+from layover.core.definitions.trigger_types import PollTrigger, ScheduleTrigger, SignalTrigger, WebhookTrigger
 
 if TYPE_CHECKING:
     import msgspec
@@ -69,12 +69,20 @@ def test_every_field_of_a_workflow_can_be_given() -> None:
     assert set(WorkflowFields.__annotations__) == given
 
 
+_BY_POSITION = {"signal", "source"}
+
+
 @pytest.mark.parametrize(
     ("fields", "trigger"),
-    [(ScheduleFields, ScheduleTrigger), (SignalFields, SignalTrigger), (WebhookFields, WebhookTrigger)],
+    [
+        (ScheduleFields, ScheduleTrigger),
+        (SignalFields, SignalTrigger),
+        (WebhookFields, WebhookTrigger),
+        (PollFields, PollTrigger),
+    ],
 )
 def test_every_field_of_a_trigger_can_be_given(fields: type, trigger: type[model.TriggerDefinition]) -> None:
-    assert {*fields.__annotations__, "name", "type", "signal"} == names(trigger) | {"signal"}
+    assert {*fields.__annotations__, "name", "type", *_BY_POSITION} == names(trigger) | _BY_POSITION
 
 
 @pytest.mark.parametrize(

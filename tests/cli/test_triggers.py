@@ -72,6 +72,13 @@ def test_what_is_not_there_is_told(cli: Run) -> None:
 
 
 @pytest.mark.usefixtures("registered")
+def test_only_a_poll_is_rewound_and_a_cursor_is_given_once(cli: Run) -> None:
+    assert cli("triggers", "rewind", "tick/often", "17").code == 4
+    assert cli("triggers", "rewind", "tick/often").code == 2
+    assert cli("triggers", "rewind", "tick/often", "17", "--to-beginning").code == 2
+
+
+@pytest.mark.usefixtures("registered")
 def test_a_trigger_is_made_changed_and_deleted(cli: Run) -> None:
     made = cli("triggers", "create", "tick", '{"name": "weekly", "type": "schedule", "cron": "0 0 * * SUN"}')
     assert made.out.startswith("tick/weekly is active; it is due at ")

@@ -19,6 +19,12 @@ YEARLY: dict[str, Any] = {
     "filter": "trigger.data.n > 0",
 }
 SENT: dict[str, Any] = {"name": "sent", "type": "signal", "signal": "tick"}
+# No door has the source, so nothing is polled while the scene is played.
+POLLING: dict[str, Any] = {
+    "name": "polling",
+    "nodes": [{"id": "out", "type": "end", "output": "${input}"}],
+    "triggers": [{"name": "polled", "type": "poll", "source": "nobody_has_it", "with": {"folder": "INBOX"}}],
+}
 TICKING: dict[str, Any] = {
     "name": "ticking",
     "input": {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]},
@@ -43,6 +49,7 @@ async def triggers(play: Play) -> None:
     await _states(play, yearly)
     await _inputs(play, yearly, await play.do(door, "trigger", "ticking/sent"))
     await _backfills(play, yearly)
+    await _polls(play, yearly)
     await _alone(play)
     await play.refused(yearly, "update", {**YEARLY, "cron": "0 0 2 1 *"})
     await play.refused(yearly, "delete")
@@ -110,6 +117,21 @@ async def _backfills(play: Play, yearly: Any) -> None:
         ("2020-01-01", "2999-01-01"),
     ):
         await play.refused(yearly, "backfill", begin, end)
+
+
+async def _polls(play: Play, yearly: Any) -> None:
+    await play.refused(play.door, "register", POLLING)
+    await play.do(play.door, "register", POLLING, allow_unknown=True)
+    polled = await play.call(play.door, "trigger", "polling/polled")
+    await play.call(polled, "pause", "for a while")  # it would say any moment that it has no source
+    await play.do(polled, "refresh")
+    await play.do(polled, "rewind", "17")
+    await play.do(polled, "rewind", None)
+    await play.refused(polled, "rewind", "x" * 16_001)
+    await play.refused(polled, "rewind", "ä" * 8_001)
+    await play.refused(polled, "rewind", 17)
+    await play.refused(yearly, "rewind", "17")
+    await play.do(polled, "why")
 
 
 async def _alone(play: Play) -> None:

@@ -15,6 +15,7 @@ GRANTED: dict[str, Any] = {"allow_secrets": {"fired": ("HOOK_KEY",)}}  # setting
 
 _TRIGGERS = [
     {"name": "fired", "type": "signal", "signal": "fire"},
+    {"name": "held", "type": "signal", "signal": "hold"},
     {"name": "posted", "type": "webhook", "verify": {"scheme": "hmac", "header": "X-Signature", "secret": "HOOK_KEY"}},
 ]
 
@@ -26,8 +27,10 @@ async def register_triggered(api: Api) -> None:
 
 
 async def fire(api: Api) -> None:
-    """Start one execution by a trigger, and send one delivery that is refused, as it is not signed."""
+    """Start one execution by a trigger, send one delivery that is not signed, and one signal that has to wait."""
     fired = await api.engine.triggers.fire(trigger_id("fired", "fired"), Fire({}), None)
     assert fired.execution_id is not None
     await api.engine.executions.wait(fired.execution_id)
     assert (await api.ask("POST", "/hooks/fired/posted", {}, as_="")).status == 401
+    await api.engine.triggers.pause(trigger_id("fired", "held"), "", None)
+    await api.engine.signals.deliver("hold", "", {})  # it stays pending

@@ -65,6 +65,19 @@ def _one(rule: Rule, breaks: Invariant, **budget: int) -> Case:
     return Case(rule, breaks, lambda without: OneExecution(Budget(**budget), without))
 
 
+def _polled(without: Rule | None) -> OneStartForEachInput:
+    return OneStartForEachInput(without, "poll")
+
+
+_OF_POLLS = {
+    Rule.INPUTS_COMMIT_WITH_CURSOR: Invariant.NO_STILLNESS,
+    Rule.CLAIM_COMPARES: Invariant.INPUT_STARTS_ONE,
+    Rule.START_MARKS_THE_INPUT: Invariant.INPUT_STARTS_ONE,
+    Rule.INPUT_IS_KEYED: Invariant.INPUT_STARTS_ONE,
+    Rule.PENDING_IS_ANYBODYS: Invariant.NO_STILLNESS,
+    Rule.DEDUP_OUTLIVES_RETRIES: Invariant.INPUT_STARTS_ONE,
+}
+
 CASES = [
     _one(Rule.APPEND_NAMES_THE_OWNER, Invariant.CALLED_UNDER_LEASE, pauses=1, resumes=1, graces=1),
     _one(Rule.APPEND_NAMES_THE_EPOCH, Invariant.CALLED_UNDER_LEASE, pauses=1, resumes=1, graces=1),
@@ -110,6 +123,7 @@ CASES = [
     Case(Rule.INPUT_IS_KEYED, Invariant.INPUT_STARTS_ONE, OneStartForEachInput),
     Case(Rule.PENDING_IS_ANYBODYS, Invariant.NO_STILLNESS, OneStartForEachInput),
     Case(Rule.DEDUP_OUTLIVES_RETRIES, Invariant.INPUT_STARTS_ONE, OneStartForEachInput),
+    *(Case(case_rule, breaks, _polled) for case_rule, breaks in _OF_POLLS.items()),
     Case(Rule.CACHE_ONLY_ACKNOWLEDGED, Invariant.CACHE_IS_THE_LOG, StateCache),
     Case(Rule.CACHE_KEY_HAS_THE_EPOCH, Invariant.CACHE_IS_THE_LOG, StateCache),
 ]

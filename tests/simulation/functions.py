@@ -61,11 +61,11 @@ async def work(context: NodeContext, n: int = 0) -> object:
         case "unwritable_calls":
             return world.counted("unwritable_calls", chance.choice(_UNWRITABLE))
         case "blocking_calls":
-            world.stop(life, chance.expovariate(1 / 4))
+            world.mishaps.stop(life, chance.expovariate(1 / 4))
             await asyncio.sleep(0)
         case "deadly_calls":
             world.oracle.kills_instance(context.execution_id, context.context_id)
-            world.crash(life, "killed by a function")
+            world.instances.crash(life, "killed by a function")
             await asyncio.Event().wait()
     await asyncio.sleep(chance.expovariate(1) if chance.random() < 0.8 else chance.uniform(2, 15))
     return n
@@ -127,7 +127,7 @@ async def recorder(context: NodeContext, n: int = 0) -> list[object]:
         world.loop.time() < world.heals_at
         and world.chance.random() < _BLOCKING_RECORDERS * world.mixture.blocking_calls
     ):
-        world.stop(life, world.chance.uniform(0.5, 2.5) * world.mixture.settings.lease_ttl / 1000)
+        world.mishaps.stop(life, world.chance.uniform(0.5, 2.5) * world.mixture.settings.lease_ttl / 1000)
         await asyncio.sleep(0)  # it has begun under its lease, and has its first effect when that may be over
     first = await context.once("first", _does, context, "first")
     await context.checkpoint({"n": n})

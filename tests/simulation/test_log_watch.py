@@ -6,9 +6,10 @@ import logging
 
 import pytest
 
+from layover.testing.simulation.log_watch import LogWatch
 from layover.testing.simulation.mixture import drawn
 from layover.testing.simulation.wire import REFUSAL
-from layover.testing.simulation.world import World, _LogWatch
+from layover.testing.simulation.world import World
 from tests.simulation.flows import EVERYTHING
 
 _TEXT = "child_refused parent=%s workflow=%s error=%s"
@@ -22,6 +23,6 @@ def test_a_child_that_the_database_refuses_is_caused_from_outside(refused: str, 
     world = World(1, drawn(1), EVERYTHING)
     world.refused.update({refused: None} if refused else {})
     args = ("a-parent", "limited", error)
-    _LogWatch(world).emit(logging.LogRecord("layover", logging.ERROR, "", 0, _TEXT, args, None))
+    LogWatch(world).emit(logging.LogRecord("layover", logging.ERROR, "", 0, _TEXT, args, None))
     world.loop.close()
     assert ("NO_INTERNAL_ERROR" in world.oracle.broken) is is_broken

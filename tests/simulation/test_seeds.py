@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from layover.testing.simulation.instances import Instances
 from layover.testing.simulation.mixture import drawn
 from layover.testing.simulation.oracle import LAWS, Broken
 from layover.testing.simulation.report import report
@@ -67,13 +68,13 @@ def test_a_trace_tells_who_did_what_and_changes_nothing() -> None:
 
 
 def test_what_breaks_a_law_is_found_and_cut_down_to_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    crash = World.crash
+    crash = Instances.crash
 
-    def counted(self: World, life: object, why: str) -> None:
+    def counted(self: Instances, life: object, why: str) -> None:
         crash(self, life, why)  # type: ignore[arg-type]  # as it comes
-        self.oracle.breaks("LIVENESS", "on purpose")
+        self._world.oracle.breaks("LIVENESS", "on purpose")
 
-    monkeypatch.setattr(World, "crash", counted)
+    monkeypatch.setattr(Instances, "crash", counted)
     seed = next(seed for seed in range(1, 20) if run(seed, EVERYTHING).broken)
     needed = minimal(seed, EVERYTHING, "LIVENESS")
     assert len(needed.faults) == 1
@@ -84,13 +85,13 @@ def test_what_breaks_a_law_is_found_and_cut_down_to_what_is_needed(monkeypatch: 
 def test_a_report_has_law_step_and_hash_and_a_command_that_has_the_same_run_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    crash = World.crash
+    crash = Instances.crash
 
-    def counted(self: World, life: object, why: str) -> None:
+    def counted(self: Instances, life: object, why: str) -> None:
         crash(self, life, why)  # type: ignore[arg-type]  # as it comes
-        self.oracle.breaks("LIVENESS", "on purpose")
+        self._world.oracle.breaks("LIVENESS", "on purpose")
 
-    monkeypatch.setattr(World, "crash", counted)
+    monkeypatch.setattr(Instances, "crash", counted)
     seed = next(seed for seed in range(1, 20) if run(seed, EVERYTHING).broken)
     told = report(run(seed, EVERYTHING), EVERYTHING, "everything")
     faults = told.partition("--faults ")[2].partition(" ")[0]

@@ -7,15 +7,17 @@ PINNED = {
     "commit of moves": {"heads_pkey (execution_id)"},
     "commit of resting moves": {"heads_pkey (execution_id)"},
     "commit of new ones": {"versions_by_hash (hash, workflow)"},
+    "commit of leased ones": {"versions_by_hash (hash, workflow)"},
     "commit of started inputs": {"trigger_inputs_pkey (trigger_id, input_id)", "versions_by_hash (hash, workflow)"},
     "due_triggers": {"triggers_due (next_at)"},
     "due_trigger_inputs": {"trigger_inputs_due (due_at)"},
     "next_trigger_due": {"triggers_due (next_at)", "trigger_inputs_due (due_at)", "standings_due (due_at)"},
     "due_workflow_statuses": {"standings_due (due_at)"},
     "move_trigger": {"triggers_pkey (id)"},
+    "known_trigger_inputs": {"trigger_inputs_pkey (trigger_id, input_id)"},
     "triggers_by_topic": {"triggers_by_topic (topic)"},
     "trigger_by_token": {"trigger_tokens_pkey (hash)", "triggers_pkey (id)"},
-    "count_pending_inputs": {"trigger_inputs_by_state (trigger_id, state)"},
+    "count_pending_inputs": {"trigger_inputs_pending (trigger_id)"},
     "open_executions_of_trigger": {"trigger_inputs_by_state (trigger_id, state)", "heads_pkey (execution_id)"},
     "commit of everything": {
         "executions_pkey (execution_id)",
@@ -200,6 +202,8 @@ SOUGHT = {
     "first_paused",
     "count_due",
     "count_commands",
+    "count_trigger_states",
+    "count_pending_of_triggers",
 }
 NO_TABLE = {"lock_limits", "notify", "allow_sequential_scans", "server_settings", "server_version", "server_time"}
 ONLY_INSERTED = {
@@ -239,8 +243,11 @@ ONLY_INSERTED = {
 FEW_ROWS = {  # besides what they seek: there are as many rows as instances
     "claim_due": ["Seq Scan instances"],
     "claim_one": ["Seq Scan instances"],
+    "commit of leased ones": ["Seq Scan instances"],
     "renew_leases": ["Seq Scan instances"],
     "renew_leases_waiting": ["Seq Scan instances"],
+    "write_answers": ["Seq Scan instances"],
+    "write_answers_audited": ["Seq Scan instances"],
 }
 READS_ALL = {
     "count_executions": "it counts all executions",

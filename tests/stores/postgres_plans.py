@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.commit_statements import (
     BELONGINGS,
+    LEASED,
     MOVES,
     NEW,
     RESTING_MOVES,
@@ -38,6 +39,7 @@ _GROUPS = {
     "commit of moves": {MOVES},
     "commit of resting moves": {RESTING_MOVES},
     "commit of new ones": {NEW},
+    "commit of leased ones": {NEW, LEASED},
     "commit of started inputs": {NEW, STARTED_INPUTS},
     "commit of everything": {NEW, RESTING_MOVES, *BELONGINGS},
 }

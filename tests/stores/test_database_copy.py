@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from layover.ports.access import IdempotentReply, WorkflowStatus
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.moving import Batch
+from layover.ports.moving import CopiedBatch
 from layover.ports.records import ClosedExecution, NewExecution, Rest
 from layover.ports.view_records import ExecutionFilter
 from layover.runtime.maintenance.database_copy import (
@@ -257,16 +257,20 @@ async def test_nothing_is_written_if_one_of_it_is_there(stores: Stores, theirs: 
     before = await truth(target)
     executions = await source.database_copy.read_executions([uid(n) for n in (1, 2, 5)])
     with pytest.raises(StoreError):
-        await target.database_copy.write_batch(Batch(executions=tuple(executions)))
+        await target.database_copy.write_batch(CopiedBatch(executions=tuple(executions)))
     with pytest.raises(StoreError):
-        await target.database_copy.write_batch(Batch(versions=tuple(await source.definitions.list_versions("order"))))
+        await target.database_copy.write_batch(
+            CopiedBatch(versions=tuple(await source.definitions.list_versions("order")))
+        )
     await target.signals.add(signal("s2"))
     with pytest.raises(StoreError):
-        await target.database_copy.write_batch(Batch(signals=tuple(await source.database_copy.read_signals("", 10))))
+        await target.database_copy.write_batch(
+            CopiedBatch(signals=tuple(await source.database_copy.read_signals("", 10)))
+        )
     rates = tuple(await source.database_copy.read_rates("", 10))
-    await target.database_copy.write_batch(Batch(rates=rates))
+    await target.database_copy.write_batch(CopiedBatch(rates=rates))
     with pytest.raises(StoreError):
-        await target.database_copy.write_batch(Batch(rates=rates))
+        await target.database_copy.write_batch(CopiedBatch(rates=rates))
     assert await truth(target) == {**before, "undispatched": [signal("s2")]}
 
 
@@ -275,14 +279,14 @@ async def test_nothing_of_what_is_shared_is_written_if_one_of_it_is_there(stores
     target = await stores.open(theirs)
     workflow_statuses = [WorkflowStatus(workflow=name, state="inactive", changed_at=1) for name in "abc"]
     await target.database_copy.write_batch(
-        Batch(keys=(key(2),), workflow_statuses=(workflow_statuses[1],), audit=(entry(2),))
+        CopiedBatch(keys=(key(2),), workflow_statuses=(workflow_statuses[1],), audit=(entry(2),))
     )
     before = await truth(target)
     for batch in (
-        Batch(keys=(key(1), key(2))),
-        Batch(keys=(key(1), replace(key(3), hash=key(2).hash))),
-        Batch(workflow_statuses=tuple(workflow_statuses)),
-        Batch(audit=(entry(1), entry(2))),
+        CopiedBatch(keys=(key(1), key(2))),
+        CopiedBatch(keys=(key(1), replace(key(3), hash=key(2).hash))),
+        CopiedBatch(workflow_statuses=tuple(workflow_statuses)),
+        CopiedBatch(audit=(entry(1), entry(2))),
     ):
         with pytest.raises(StoreError):
             await target.database_copy.write_batch(batch)
@@ -295,7 +299,7 @@ async def test_an_execution_without_its_version_is_refused(stores: Stores, their
     await fill(source)
     with pytest.raises(StoreError) as refused:
         await target.database_copy.write_batch(
-            Batch(executions=tuple(await source.database_copy.read_executions([uid(1)])))
+            CopiedBatch(executions=tuple(await source.database_copy.read_executions([uid(1)])))
         )
     assert refused.value.code == "unknown_version"
     assert await target.queries.find_execution(uid(1)) is None
@@ -347,7 +351,7 @@ class Watched(MemoryStore):
 
     def __init__(self, fails_at: int = 0) -> None:
         super().__init__()
-        self.batches: list[Batch] = []
+        self.batches: list[CopiedBatch] = []
         self.fails_at = fails_at
         self.database_copy = _WatchedCopy(self, self._session)
 
@@ -357,7 +361,7 @@ class _WatchedCopy(MemoryDatabaseCopy):
         super().__init__(session)
         self._store = store
 
-    async def write_batch(self, batch: Batch) -> None:
+    async def write_batch(self, batch: CopiedBatch) -> None:
         store = self._store
         if len(store.batches) + 1 == store.fails_at:
             raise StoreUnavailable("It is gone.")
@@ -413,9 +417,9 @@ async def test_a_copy_is_gone_on_with_wherever_it_was_interrupted(stores: Stores
 async def test_only_the_rest_is_written(stores: Stores) -> None:
     source, target = await stores.open("memory"), await stores.open("sqlite")
     await fill(source)
-    await target.database_copy.write_batch(Batch(versions=tuple(await source.definitions.list_versions("order"))))
+    await target.database_copy.write_batch(CopiedBatch(versions=tuple(await source.definitions.list_versions("order"))))
     await target.database_copy.write_batch(
-        Batch(
+        CopiedBatch(
             executions=tuple(as_moved(whole) for whole in await source.database_copy.read_executions([uid(1), uid(2)]))
         )
     )
@@ -460,11 +464,11 @@ async def _a_signal_that_differs(store: Store) -> None:
 
 
 async def _another_key(store: Store) -> None:
-    await store.database_copy.write_batch(Batch(keys=(key(7),)))
+    await store.database_copy.write_batch(CopiedBatch(keys=(key(7),)))
 
 
 async def _a_key_that_differs(store: Store) -> None:
-    await store.database_copy.write_batch(Batch(keys=(key(1),)))
+    await store.database_copy.write_batch(CopiedBatch(keys=(key(1),)))
 
 
 async def _another_workflow_status(store: Store) -> None:
@@ -472,7 +476,7 @@ async def _another_workflow_status(store: Store) -> None:
 
 
 async def _another_audit_entry(store: Store) -> None:
-    await store.database_copy.write_batch(Batch(audit=(entry(7),)))
+    await store.database_copy.write_batch(CopiedBatch(audit=(entry(7),)))
 
 
 FOREIGN = [

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from layover.ports.read_times import ReadTimes
 from layover.ports.records import ClosedExecution, NewExecution, Rest
+from layover.ports.trigger_records import InputRow, NewEvent, NewTrigger, Reception, TriggerMove
 from tests.stores.conformance import commit, create, creation, enqueue, go_on, message, uid
 
 if TYPE_CHECKING:
@@ -96,3 +97,24 @@ async def test_the_length_of_each_read_is_told(store: Store) -> None:
 
     assert [name for name, _ in told] == ["find_execution", "read_heads"]
     assert all(seconds >= 0 for _, seconds in told)
+
+
+async def test_triggers_are_counted_by_state_and_as_many_as_are_asked_for_by_pending_inputs(store: Store) -> None:
+    new = [
+        NewTrigger(id=uid(900 + n), name=f"t{n}", type="signal", config=b"{}", state="active" if n else "stopped")
+        for n in range(4)
+    ]
+    await store.definitions.save("order", "h1", b"{}", 50, None, new)
+    for n in range(1, 4):
+        for number in range(n):
+            one = InputRow(trigger_id=uid(900 + n), input_id=f"i{number}", received_at=60, due_at=60, forget_at=99)
+            event = NewEvent(kind="TriggerInputReceived", body=b"{}", input=one)
+            await store.triggers.receive(Reception(input=one, event=event, most_pending=10))
+    paused = TriggerMove(trigger_id=uid(903), expected_seq=4, at=70, state="paused", held=True)
+    assert await store.triggers.move(paused)
+
+    found = await store.queries.read_gauges(NOW, YESTERDAY, 2)
+
+    assert found.triggers == {"initialized": 0, "active": 2, "paused": 1, "stopped": 1, "error": 0}
+    assert found.pending_inputs == {"order/t1": 1, "order/t2": 2}
+    assert (await store.queries.read_gauges(NOW, YESTERDAY, 9)).pending_inputs["order/t3"] == 3

@@ -10,7 +10,7 @@ import pytest
 
 from layover.core.conditions import parse_condition
 from layover.ports.errors import StoreError
-from layover.ports.moving import Batch
+from layover.ports.moving import CopiedBatch
 from layover.ports.records import CLOSED, ClosedExecution, NewExecution, Rest
 from layover.ports.view_records import ExecutionFilter
 from layover.stores.memory import MemoryDatabase, MemoryStore
@@ -113,7 +113,7 @@ async def test_what_was_copied_in_is_listed_as_where_it_came_from(store: Store) 
     await source.open(ME)
     executions = await source.database_copy.read_executions([row.head.execution_id for row in await begin_all(source)])
     versions = [version for workflow in WORKFLOWS for version in await source.definitions.list_versions(workflow)]
-    await store.database_copy.write_batch(Batch(versions=tuple(versions), executions=tuple(executions)))
+    await store.database_copy.write_batch(CopiedBatch(versions=tuple(versions), executions=tuple(executions)))
     assert await lists(store) == await lists(source)
 
 

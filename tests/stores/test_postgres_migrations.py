@@ -17,7 +17,7 @@ from layover.stores.postgres.database import PostgresSchema
 from layover.stores.postgres.migration_lock import migration_lock_key
 from layover.stores.postgres.migrations import applied_migrations, check, migrate, migrations
 from tests.servers.postgres import connect, fresh_schema
-from tests.stores.conformance import ME, approval, claim, create, go_on, head, opened, truth, uid
+from tests.stores.conformance import ME, Clock, approval, claim, create, go_on, head, opened, truth, uid
 from tests.stores.listed import begin_all, lists
 
 if TYPE_CHECKING:
@@ -252,7 +252,7 @@ async def test_a_migration_behind_another_one_fails_after_a_while(place: Place) 
 
 
 async def test_an_older_release_goes_on_beside_a_newer_one(place: Place) -> None:
-    older, newer = PostgresStore(place.text), PostgresStore(place.text)
+    older, newer = (PostgresStore(place.text, clock=Clock()) for _ in range(2))
     await older.open("older")
     await create(older, 1)
     assert await migrate(place.address, 2, None, COMPATIBLE) == [NEWEST + 1]

@@ -87,7 +87,7 @@ async def test_instances_come_and_go_while_others_look_for_the_dead(tmp_path: Pa
             await claim(visitor, 10, instance=name)
             await visitor.close()
 
-    await create(store)
+    created = await create(store)
     await asyncio.gather(*(visit(f"visitor {n}") for n in range(4)))
-    assert (await head(store)).owner == ME
-    assert (await head(store)).wake_at == 5_000
+    assert created.owner == ME
+    assert await head(store) == created

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from layover.ports.records import Claim, LeaseRow
 from layover.stores.sqlite import SqliteStore
 from layover.stores.steady_clock import SteadyClock
@@ -42,7 +44,8 @@ async def claim(store: SqliteStore, name: str) -> list[str]:
 async def drive(store: SqliteStore) -> None:
     """Have an execution that is driven by an instance, which also looks for work."""
     await store.definitions.save(NEW.workflow, NEW.hash, b"{}", 50)
-    await store.appends.commit([creation(lease_until=await store.now() + LEASE)])
+    now = await store.now()
+    await store.appends.commit([replace(creation(lease_until=now + LEASE), at=now)])
     await claim(store, ME)
 
 

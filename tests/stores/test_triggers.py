@@ -17,6 +17,7 @@ from layover.ports.trigger_records import (
     InputRow,
     NewEvent,
     NewTrigger,
+    PollLease,
     Reception,
     TriggerMove,
     TriggerRow,
@@ -204,6 +205,88 @@ async def test_one_of_many_instances_claims(database: Database) -> None:
     finally:
         for one in stores:
             await one.close()
+
+
+# Leases of polls
+
+
+def leasing(row: TriggerRow, owner: str = "i1", until: int = 5_000) -> TriggerMove:
+    return moving(
+        row.seq, owner=owner, next_at=until, cursor=row.cursor, lease=PollLease(epoch=row.epoch, cursor=row.cursor)
+    )
+
+
+async def test_a_lease_has_an_epoch_of_its_own_and_no_event(store: Store) -> None:
+    await saved(store, NEW)
+    before = await found(store)
+    assert await store.triggers.move(leasing(before))
+    row = await found(store)
+    assert (row.owner, row.epoch, row.seq, row.next_at) == ("i1", 1, before.seq, 5_000)
+    assert (await store.triggers.read_due(4_999, 10)).triggers == ()
+    assert not await store.triggers.move(leasing(before, "i2"))
+    assert await store.triggers.move(leasing(row, "i2"))
+    assert (await found(store)).epoch == 2
+
+
+async def test_what_is_written_under_a_lease_names_epoch_and_cursor(store: Store) -> None:
+    await saved(store, NEW)
+    await store.triggers.move(leasing(await found(store)))
+    row = await found(store)
+    for stale in (PollLease(epoch=row.epoch - 1, cursor=row.cursor), PollLease(epoch=row.epoch, cursor=b"other")):
+        assert not await store.triggers.move(moving(row.seq, occurrence(), lease=stale))
+    assert await states(store) == {}
+    lease = PollLease(epoch=row.epoch, cursor=row.cursor)
+    assert await store.triggers.move(moving(row.seq, occurrence(), lease=lease))
+    after = await found(store)
+    assert (after.owner, after.epoch, after.cursor) == (None, 1, b"c1")
+
+
+async def test_a_pause_ends_a_lease(store: Store) -> None:
+    await saved(store, NEW)
+    await store.triggers.move(leasing(await found(store)))
+    leased = await found(store)
+    body = NewEvent(kind="TriggerStateChanged", body=b"{}")
+    assert await store.triggers.move(moving(leased.seq, state="paused", next_at=None, events=(body,)))
+    assert (await found(store)).owner is None
+    late = moving(leased.seq, occurrence(), lease=PollLease(epoch=leased.epoch, cursor=leased.cursor))
+    assert not await store.triggers.move(late)
+
+
+async def test_one_of_many_instances_leases(database: Database) -> None:
+    stores = [database() for _ in range(3)]
+    for n, one in enumerate(stores):
+        await one.open(f"i{n}")
+    try:
+        await saved(stores[0], NEW)
+        row = await found(stores[0])
+        won = await asyncio.gather(*(one.triggers.move(leasing(row)) for one in stores for _ in range(4)))
+        assert sum(won) == 1
+    finally:
+        for one in stores:
+            await one.close()
+
+
+async def test_a_cursor_is_kept_through_changes_and_removal(store: Store) -> None:
+    poll = replace(NEW, type="poll", keeps_cursor=True, cursor=b"")
+    await saved(store, poll)
+    assert await store.triggers.move(moving(1, owner="i1", cursor=b"c7", next_at=5_000))
+    await saved(store, replace(poll, config=b'{"a":2}', next_at=60), hash_="h2", now=60)
+    row = await found(store)
+    assert (row.cursor, row.next_at, row.owner) == (b"c7", 60, None)
+    await saved(store, hash_="h3")
+    await saved(store, replace(poll, next_at=80), hash_="h4", now=80)
+    row = await found(store)
+    assert (row.state, row.cursor, row.next_at) == ("active", b"c7", 80)
+
+
+async def test_known_and_pending_inputs_are_found(store: Store) -> None:
+    await pending(store, occurrence("a"), occurrence("b"), occurrence("c"))
+    await store.triggers.change_input(InputChange(trigger_id=T, input_id="a", of=("pending",), state="skipped"))
+    assert await store.triggers.find_known(T, ["c", "x", "a"]) == {"a", "c"}
+    assert await store.triggers.find_known(T, []) == frozenset()
+    assert await store.triggers.count_pending(T, 10) == 2
+    assert await store.triggers.count_pending(T, 1) == 1
+    assert await store.triggers.count_pending(uid(901), 10) == 0
 
 
 # What is due

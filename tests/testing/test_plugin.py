@@ -164,7 +164,7 @@ def test_one_crash_can_be_tried_alone(pytester: pytest.Pytester) -> None:
     result = run(pytester, test, *ALONE, "--layover-crash=append_decided:1")
     result.assert_outcomes(passed=1)
     result = run(pytester, test, *ALONE, "--layover-crash=nowhere")
-    result.stdout.fnmatch_lines(["*--layover-crash: `nowhere` is no crash; one is written like `append_told:2`*"])
+    result.stdout.fnmatch_lines(["*--layover-crash: `nowhere` is not a crash; write one like `append_told:2`*"])
 
 
 def test_a_run_that_does_not_use_it_loads_nothing_of_it(pytester: pytest.Pytester) -> None:

@@ -199,7 +199,5 @@ def test_the_first_is_meant_where_no_number_is_given() -> None:
 
 @pytest.mark.parametrize("text", ["", "nowhere:1", "append_told:0", "append_told:x", "append_told:-1", "append_told:²"])
 def test_what_is_no_crash_is_refused(text: str) -> None:
-    with pytest.raises(
-        ValueError, match=r"is no crash; one is written like `append_told:2`, with one of append_decided"
-    ):
+    with pytest.raises(ValueError, match=r"is not a crash; write one like `append_told:2`, with one of append_decided"):
         crash_from(text)

@@ -80,7 +80,7 @@ def decoded(raw: bytes, wanted: type[Any], settings: ApiSettings) -> Any:
             place = FieldError(path=place.path, message=f"{place.message}. {hint}")
         raise Refusal("invalid_body", "The request body is invalid.", errors=[place]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise Refusal("malformed", f"The body is no JSON: {str(error)[:200]}.") from error
+        raise Refusal("malformed", f"The body is not valid JSON: {str(error)[:200]}.") from error
     if wanted is not object and b"\\u0000" in raw:
         path = place_of_nul(body)
         if path is not None:
@@ -165,7 +165,7 @@ def _brackets(raw: bytes) -> bytes:
     """Return the brackets of JSON outside of its strings, braces as brackets too.
 
     Each step is one pass of the interpreter's own C: a loop over the bytes would hold the event loop for too long. Of
-    what is no JSON it may find too few or too many; the parser refuses that anyway.
+    what is not valid JSON it may find too few or too many; the parser refuses that anyway.
     """
     if b"\\" in raw:  # first, since without the other characters `\n"` would look like `\"`
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from layover.api.connection_log import ConnectionLog
 from layover.api.endpoint import CONNECTION, RESERVED
 from layover.api.problems import Refusal
 from layover.api.raw_answers import raw_answer
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from layover.api.settings import ApiSettings
 
 _log = logging.getLogger("layover.api")
+_LOG = ConnectionLog()
 
 
 class Connection(HttpToolsProtocol):
@@ -38,6 +40,7 @@ class Connection(HttpToolsProtocol):
 
     def __init__(self, slot: Slot, slots: ConnectionSlots, settings: ApiSettings, **made_with: Any) -> None:
         super().__init__(**made_with)
+        self.logger = _LOG  # type: ignore[assignment]  # it is used like the logger in whose place it is
         self._slot = slot
         self._slots = slots
         self._settings = settings
@@ -106,6 +109,9 @@ class Connection(HttpToolsProtocol):
         self.transport.write(raw_answer(Refusal("malformed", msg)))
         self.transport.close()
         self._watch_reader()
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """Say nothing: the request is answered as if it had not asked to speak another protocol."""
 
     def _watch_reader(self) -> None:
         """Look after a while at whether the client has read enough of what waits for it now."""

@@ -19,7 +19,7 @@ def milliseconds_of(field: str, text: str | None, *, least: int = 0) -> int | No
     try:
         length = parse_duration(text)
     except ValueError as error:
-        raise misfit(field, f"{str(error).capitalize()}.") from error
+        raise misfit(field, str(error)) from error
     if length < least:
         raise misfit(field, "it has to be longer than nothing")
     return length

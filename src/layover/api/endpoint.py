@@ -329,7 +329,7 @@ def _problem(refusal: Refusal, request_id: str) -> Response:
 
 
 def _refusal(error: BaseException, request_id: str) -> Refusal:
-    """Return what a client is told of an error; a fault of ours is in the log, under the id that they are told."""
+    """Return an error as the client gets it; a fault of ours is in the log, under the request's id."""
     found = refusal_of(error) if isinstance(error, LayoverError) else None
     if found is None:
         _log.error("request_failed request=%s", request_id, exc_info=error)

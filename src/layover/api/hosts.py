@@ -1,7 +1,7 @@
 """By which names the server is called: a page on the web cannot pass for its own (DNS rebinding).
 
 A browser lets a page of `evil.example` read what comes from `evil.example`, also when that name leads to 127.0.0.1 by
-then; but it says the name as `Host`. A host that is an address is no name that could have been redirected.
+then; but it says the name as `Host`. A host that is an address cannot have been redirected by a name server.
 """
 
 from __future__ import annotations

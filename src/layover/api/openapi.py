@@ -257,5 +257,5 @@ def _description_of(route: Route) -> str:
 
 
 def _is_raw(type_: Any) -> bool:
-    """Return whether something is no JSON with a schema: bytes, text, or nothing."""
+    """Return whether an answer is something other than JSON with a schema: bytes, text, or nothing."""
     return type_ is None or type_ in (bytes, str)

@@ -68,6 +68,10 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     workflows.BundleBody: {"one_workflow": {"format": "layover/1", "workflows": [DEFINITION]}},
     triggers.TriggerPauseBody: {"with_a_reason": {"reason": "Holidays"}},
     triggers.TriggerResumeBody: {"with_what_was_missed": {"catch_up": True}},
+    triggers.TriggerRewindBody: {
+        "to_an_item": {"cursor": "2026-03-01T08:00:00Z/1042"},
+        "to_the_beginning": {"cursor": None},
+    },
     triggers.FireBody: {"try_it": {"data": {"day": "2026-03-01"}, "id": "by-hand-1", "dry_run": True}},
     triggers.BackfillBody: {"a_month": {"from": "2026-01-01", "to": "2026-02-01", "dry_run": True}},
     triggers.ReplayBody: {"the_newest_ten": {"where": {"limit": 10}}},

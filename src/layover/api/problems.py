@@ -52,6 +52,7 @@ STATUS: Final[dict[str, int]] = {
     "managed_by_definition": 409,
     "missing_functions": 409,
     "no_token": 409,
+    "not_a_poll": 409,
     "not_a_schedule": 409,
     "not_your_turn": 409,
     "point_closed": 409,
@@ -138,7 +139,7 @@ class Refusal(LayoverError):  # noqa: N818 - it says what happened to the reques
 
 
 def refusal_of(error: LayoverError) -> Refusal | None:
-    """Return how an error is told to a client; None if it is a fault of ours, which no client is told."""
+    """Return an error as the client gets it; None for a fault of ours, whose text no client gets."""
     if isinstance(error, Refusal):
         return error
     if isinstance(error, StoreError | Closed):

@@ -3,19 +3,24 @@
 flow = Workflow("import")
 flow.on_schedule("nightly", cron="30 2 * * MON-FRI", zone="Europe/Berlin")
 flow.on_signal("created", "order.created", filter="trigger.data.total > 100")
+flow.on_poll("mail", mailbox, with_={"folder": "INBOX"}, every="1m")
 """
 
 from __future__ import annotations
 
 from datetime import date, datetime
-from typing import TYPE_CHECKING, Literal, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypedDict, Unpack
 
+from layover.authoring.errors import BadBuild
 from layover.authoring.writing import to_format
+from layover.core.definitions.trigger_types import source_key
+from layover.nodes.source import SourceFunction
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from layover.authoring.parts import CatchUp, Duration, InputDelivery
+    from layover.nodes.function import AnyFunction
 
 Instant: TypeAlias = str | date  # `2027-01-31T08:00`, a date or a datetime
 
@@ -66,10 +71,25 @@ class WebhookFields(TriggerFields, total=False):
     respond: Literal["accepted", "result", "pause"]
 
 
+class PollFields(TriggerFields, total=False):
+    """The fields of a trigger that polls a source."""
+
+    id: str
+    with_: Mapping[str, object]
+    every: Duration
+    timeout: Duration
+
+
 class TriggerBuilder:
     """The triggers of a workflow that is being built."""
 
     heading: dict[str, object]
+
+    if TYPE_CHECKING:
+
+        @property
+        def known_functions(self) -> dict[str, AnyFunction]:
+            """The functions that come with the workflow."""
 
     def on_schedule(self, name: str, **fields: Unpack[ScheduleFields]) -> None:
         """Start executions at times: by a `cron` line, `every` so often, or `at` single moments."""
@@ -83,8 +103,20 @@ class TriggerBuilder:
         """Start an execution for each delivery to `/hooks/WORKFLOW/NAME`."""
         self._add_trigger(name, "webhook", fields, WebhookFields)
 
+    def on_poll(self, name: str, source: str | SourceFunction[..., Any], **fields: Unpack[PollFields]) -> None:
+        """Ask a source for new items `every` so often, and start an execution for each."""
+        named = source if isinstance(source, str) else self._source_named(source)
+        self._add_trigger(name, "poll", {"source": named, **fields}, PollFields)
+
+    def _source_named(self, source: SourceFunction[..., Any]) -> str:
+        if not isinstance(source, SourceFunction):
+            raise BadBuild(f"A source is a function with `@source`, or its name, not {source!r:.100}.")
+        if self.known_functions.setdefault(source_key(source.name), source) is not source:
+            raise BadBuild(f"Two sources are called `{source.name}`: give one another name with `@source(name=…)`.")
+        return source.name
+
     def _add_trigger(self, name: str, kind: str, fields: Mapping[str, object], known: type) -> None:
-        written = to_format(f"The trigger `{name}`", fields, {*known.__annotations__, "signal"})
+        written = to_format(f"The trigger `{name}`", fields, {*known.__annotations__, "signal", "source"})
         triggers = self.heading.setdefault("triggers", [])
         if isinstance(triggers, list):
             triggers.append({"name": name, "type": kind, **written})

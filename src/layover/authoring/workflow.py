@@ -24,6 +24,7 @@ from layover.authoring.triggers import TriggerBuilder
 from layover.authoring.writing import to_format
 from layover.core.definitions import Checked, check, document
 from layover.core.definitions.model import WorkflowSettings
+from layover.core.definitions.trigger_types import source_key
 from layover.core.plan import Plan, compile_plan
 
 if TYPE_CHECKING:
@@ -45,12 +46,19 @@ class Workflow(GraphBuilder, TriggerBuilder):
 
     @property
     def functions(self) -> tuple[AnyFunction, ...]:
-        """The functions that its nodes call, for `Engine(nodes=flow.functions)`."""
+        """The functions that its nodes call and its triggers poll, for `Engine(nodes=flow.functions)`."""
         return tuple(self.known_functions.values())
 
     def node_types(self) -> Iterator[str]:
         """Return the type of each node, and of each function that is called; built-in ones as well."""
         return _types_in(self)
+
+    def source_keys(self) -> Iterator[str]:
+        """Return the sources that its triggers poll, as a check knows them."""
+        triggers = self.heading.get("triggers", ())
+        for one in triggers if isinstance(triggers, list) else ():
+            if isinstance(one, dict) and one.get("type") == "poll":
+                yield source_key(str(one.get("source")))
 
     def document(self) -> dict[str, object]:
         """Return it as a document, unchecked."""
@@ -64,7 +72,7 @@ class Workflow(GraphBuilder, TriggerBuilder):
         """
         source = self.document()
         if functions is None and not self._is_read:
-            functions = frozenset(self.node_types())
+            functions = frozenset([*self.node_types(), *self.source_keys()])
         checked = check(source, functions=functions)
         problems = [msgspec.structs.replace(one, path=path_for_people(one.path, source)) for one in checked.problems]
         definition = checked.definition if checked.ok else None

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from layover.cli.sources import Source
     from layover.nodes.registry import AnyFunction
 
+_UNKNOWN = ("unknown_type", "unknown_source")  # what an instance with other functions may know
+
 File = Annotated[
     str,
     Parameter(
@@ -69,8 +71,9 @@ def _checked(one: Source, given: list[AnyFunction]) -> Checked:
         return one.check(parameters_of(given) if given else None)
     known = parameters_of(distinct(one.functions, given))
     found = one.check(known)
-    if given or all(problem.code != "unknown_type" for problem in found.problems):
+    if given or all(problem.code not in _UNKNOWN for problem in found.problems):
         return found
-    unknown = [replace(problem, severity="warning") for problem in found.problems if problem.code == "unknown_type"]
-    found = one.check({**dict.fromkeys(one.workflow.node_types()), **known})
+    unknown = [replace(problem, severity="warning") for problem in found.problems if problem.code in _UNKNOWN]
+    named = (*one.workflow.node_types(), *one.workflow.source_keys())
+    found = one.check({**dict.fromkeys(named), **known})
     return Checked(found.definition if found.ok else None, [*unknown, *found.problems], found.texts, found.steps)

@@ -65,7 +65,7 @@ def graph(file: File, /, *, format: Format = None, output: Output = None, json: 
         _print(checked, wanted)
     try:
         output.write_text(text.getvalue(), encoding="utf-8")
-    except (OSError, ValueError) as error:  # a name with a null character is no name
+    except (OSError, ValueError) as error:  # no file can have a name with a null character
         raise Stop(f"{output}: {getattr(error, 'strerror', None) or error}") from error
     note(f"wrote {output} as {wanted}")
     return DONE

@@ -21,6 +21,7 @@ _CODES = {
     "unknown_input": UNKNOWN,
     "managed_by_definition": WRONG_STATE,
     "no_token": WRONG_STATE,
+    "not_a_poll": WRONG_STATE,
     "not_a_schedule": WRONG_STATE,
     "trigger_path_conflict": WRONG_STATE,
     "trigger_full": WRONG_STATE,

@@ -10,6 +10,7 @@ from layover.cli.python_modules import import_named
 from layover.errors import LayoverError
 from layover.nodes.function import NodeFunction
 from layover.nodes.registry import Registry
+from layover.nodes.source import SourceFunction
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,13 +23,13 @@ if TYPE_CHECKING:
 def functions_of(modules: tuple[str, ...]) -> list[AnyFunction]:
     """Return the functions of modules: those in `NODES` if there is one, else those that are marked with `@node`.
 
-    Where nothing is marked, every public function that a module defines is one.
+    Where no node is marked, every public function that a module defines is one. Sources come beside them.
     """
     return [function for name in modules for function in _functions_in(import_named(name, f"--nodes {name}"), name)]
 
 
 def node_types(functions: Iterable[AnyFunction]) -> frozenset[str]:
-    """Return the node types that an engine with these functions can run."""
+    """Return the node types that an engine with these functions can run, and the sources that it can poll."""
     return frozenset(parameters_of(functions))
 
 
@@ -40,7 +41,7 @@ def parameters_of(functions: Iterable[AnyFunction]) -> dict[str, Parameters | No
             registry.add(function)
         except (LayoverError, TypeError, ValueError) as error:
             raise Stop(f"{_name_of(function)} cannot be a node: {error}") from error
-    return {"http": None, **registry.parameters()}
+    return {"http": None, **registry.parameters(), **registry.source_parameters()}
 
 
 def _functions_in(module: ModuleType, name: str) -> list[AnyFunction]:
@@ -48,8 +49,9 @@ def _functions_in(module: ModuleType, name: str) -> list[AnyFunction]:
     found: list[object]
     if listed is None:
         public = [one for key, one in vars(module).items() if not key.startswith("_")]
+        sources: list[object] = [one for one in public if isinstance(one, SourceFunction)]
         marked: list[object] = [one for one in public if isinstance(one, NodeFunction)]
-        found = marked or [one for one in public if _is_own(one, module)]
+        found = sources + (marked or [one for one in public if _is_own(one, module)])
     elif isinstance(listed, (list, tuple)):
         found = list(listed)
     else:
@@ -64,7 +66,7 @@ def _functions_in(module: ModuleType, name: str) -> list[AnyFunction]:
 
 def _is_own(one: object, module: ModuleType) -> bool:
     """Return whether a module defines something that can be called, rather than having imported it."""
-    if inspect.isclass(one) or getattr(one, "__module__", None) != module.__name__:
+    if inspect.isclass(one) or isinstance(one, SourceFunction) or getattr(one, "__module__", None) != module.__name__:
         return False
     return callable(one) and bool(getattr(one, "__name__", ""))
 

@@ -32,7 +32,7 @@ def listen_at(host: str, port: int, other: str) -> socket.socket:
 def url_of(listening: socket.socket) -> str:
     """Return the address at which a socket is reached."""
     host, port = listening.getsockname()[:2]
-    if host in ("0.0.0.0", "::"):  # noqa: S104 - it is told where to reach what listens everywhere
+    if host in ("0.0.0.0", "::"):  # noqa: S104 - the name of the machine reaches a server that listens everywhere
         host = socket.gethostname()
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 

@@ -2,7 +2,7 @@
 
 A name is that of a YAML or JSON file (or `-`, standard input), a `module:workflow` that Python finds from here, a
 `path/file.py:workflow`, or a `path/file.py` with all the workflows in it. The functions of a Python module come with
-its workflows: those that the workflows call, those marked with `@node`, and those listed in `NODES`.
+its workflows: those that the workflows call, those marked with `@node` or `@source`, and those listed in `NODES`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from layover.cli.python_modules import import_named, is_file_name
 from layover.core.definitions import DEFAULT_LIMITS, Checked, check
 from layover.core.suggest import did_you_mean
 from layover.nodes.function import AnyFunction, NodeFunction
+from layover.nodes.source import SourceFunction
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -130,6 +131,8 @@ def _workflow_named(attribute: str, module: ModuleType, name: str) -> Workflow:
 def _kind_of(value: object) -> str:
     if isinstance(value, NodeFunction):
         return "a node function"
+    if isinstance(value, SourceFunction):
+        return "a source"
     kind = type(value).__name__
     return f"a{'n' if kind[:1].lower() in 'aeiou' else ''} {kind}"
 
@@ -139,7 +142,7 @@ def _marked_in(module: ModuleType, name: str) -> list[AnyFunction]:
     listed = getattr(module, "NODES", ())
     if not isinstance(listed, list | tuple) or not all(callable(one) for one in listed):
         raise Stop(f"{name}: `NODES` is a list of functions.")
-    return [*listed, *(one for one in vars(module).values() if isinstance(one, NodeFunction))]
+    return [*listed, *(one for one in vars(module).values() if isinstance(one, NodeFunction | SourceFunction))]
 
 
 def _read(name: str) -> bytes:
@@ -150,6 +153,6 @@ def _read(name: str) -> bytes:
             return sys.stdin.buffer.read(most)
         with Path(name).open("rb") as file:
             return file.read(most)
-    except (OSError, ValueError) as error:  # a name with a null character is no name
+    except (OSError, ValueError) as error:  # no file can have a name with a null character
         hint = HOW_TO_NAME if all(part.isidentifier() for part in name.split(".")) and not Path(name).suffix else ""
         raise Stop(f"{name}: {getattr(error, 'strerror', None) or error}", hint=hint) from error

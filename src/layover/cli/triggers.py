@@ -36,6 +36,10 @@ Limit = Annotated[int, Parameter(help="How many at most.")]
 CatchUp = Annotated[
     bool, Parameter(negative="", show_default=False, help="Make up for occurrences of the pause, as the schedule says.")
 ]
+Cursor = Annotated[
+    str | None, Parameter(help="A cursor of its source, as `layover triggers show` prints it.", show_default=False)
+]
+ToBeginning = Annotated[bool, Parameter(negative="", show_default=False, help="Poll everything again.")]
 Data = Annotated[
     str | None,
     Parameter(name="--data", help="JSON, @file, or - for standard input.", allow_leading_hyphen=True),
@@ -96,6 +100,8 @@ def show(name: Name, /, *, at: At = HERE, json: Json = False) -> int:
     say(f"Id    {info.id}")
     if info.next_at is not None:
         say(f"Next  {moment(info.next_at)}")
+    if info.cursor is not None:
+        say(f"At    {info.cursor}")
     for field, value in info.definition.items():
         if field not in ("name", "type"):
             say(f"  {field}: {value}")
@@ -140,6 +146,23 @@ def pause(name: Name, /, *, reason: Reason = "", by: By = "", at: At = HERE, jso
 def resume(name: Name, /, *, catch_up: CatchUp = False, by: By = "", at: At = HERE, json: Json = False) -> int:
     """Let a trigger go on, from now or with what it has missed."""
     return _print_state(_act(name, at, by, lambda one: one.resume(catch_up=catch_up)), json=json)
+
+
+@triggers.command
+def rewind(
+    name: Name,
+    cursor: Cursor = None,
+    /,
+    *,
+    to_beginning: ToBeginning = False,
+    by: By = "",
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """Set the cursor of a poll; items that are still known by their ids start nothing again."""
+    if to_beginning == (cursor is not None):
+        raise Stop("Give a cursor, or --to-beginning.")
+    return _print_state(_act(name, at, by, lambda one: one.rewind(cursor)), json=json)
 
 
 @triggers.command

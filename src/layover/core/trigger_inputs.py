@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from layover.core.expressions import ExpressionTime, Meter
+import msgspec
+
+from layover.core.expressions import ExpressionTime, Meter, compile_expression
 from layover.core.expressions.errors import ExpressionError
+from layover.core.expressions.syntax import Logic
 from layover.core.expressions.template import text_of
 
 if TYPE_CHECKING:
@@ -42,6 +45,49 @@ def passes(planned: PlannedTrigger, trigger: Mapping[str, object], now: int) -> 
     if not isinstance(found, bool):
         raise ExpressionError("`filter` needs true or false.", code="no_such_overload")
     return found
+
+
+def failing_part(planned: PlannedTrigger, trigger: Mapping[str, object], now: int) -> str:
+    """Return the part of a filter that is false: the first one between `&&`, or all of it."""
+    whole, program = planned.trigger.filter or "", planned.expressions.get("filter")
+    if program is None or not isinstance(program.expression.ast, Logic) or program.expression.ast.connective != "&&":
+        return whole
+    operands = program.expression.ast.operands
+    texts = _split(whole)
+    if len(texts) != len(operands):
+        return whole
+    for text, operand in zip(texts, operands, strict=True):
+        part = compile_expression(msgspec.structs.replace(program.expression, ast=operand))
+        try:
+            if part.evaluate({"trigger": trigger}, ExpressionTime(now), Meter()) is False:
+                return text
+        except ExpressionError:
+            return text
+    return whole
+
+
+def _split(text: str) -> list[str]:
+    """Return what stands between the `&&` of an expression that are in no parentheses and no quotes."""
+    parts, depth, quote, begin, at = [], 0, "", 0, 0
+    while at < len(text):
+        letter = text[at]
+        if quote:
+            if letter == "\\":
+                at += 1
+            elif letter == quote:
+                quote = ""
+        elif letter in "\"'":
+            quote = letter
+        elif letter in "([{":
+            depth += 1
+        elif letter in ")]}":
+            depth -= 1
+        elif depth == 0 and text.startswith("&&", at):
+            parts.append(text[begin:at].strip())
+            at += 1
+            begin = at + 1
+        at += 1
+    return [*parts, text[begin:].strip()]
 
 
 def input_id(planned: PlannedTrigger, trigger: Mapping[str, object], now: int) -> str | None:

@@ -321,6 +321,9 @@ class TriggersBackend(Protocol):
     async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
         """Give a trigger an input by hand."""
 
+    async def rewind(self, trigger_id: str, cursor: str | None, idempotency_key: str | None) -> Trigger:
+        """Set the cursor of a poll; None is the beginning."""
+
     async def backfill(
         self, trigger_id: str, begin: str, end: str, *, again: bool, dry_run: bool, idempotency_key: str | None
     ) -> Backfilled:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from layover.core.payloads import plain
+from layover.core.poll_cursors import LONGEST_CURSOR
 from layover.errors import InvalidInput
 from layover.interface.arguments import check_word
 from layover.interface.bounds import SHORT, check_act, check_key, check_number, check_text
@@ -48,6 +49,7 @@ class TriggerHandle:
         reason: str
         next_at: Moment | None
         failures: int
+        cursor: str | None
         definition: dict[str, Any]
         managed: bool
         address: str | None
@@ -80,6 +82,13 @@ class TriggerHandle:
         check_key(idempotency_key)
         triggers = self._backend.triggers
         self.info = await triggers.resume(self.info.id, catch_up=catch_up, idempotency_key=idempotency_key)
+        return self
+
+    async def rewind(self, cursor: str | None, *, idempotency_key: str | None = None) -> Self:
+        """Set the cursor of a poll, None for the beginning; items that are still known by their ids start nothing."""
+        check_text("cursor", cursor, LONGEST_CURSOR)
+        check_key(idempotency_key)
+        self.info = await self._backend.triggers.rewind(self.info.id, cursor, idempotency_key)
         return self
 
     async def fire(self, data: object = None, *, id: str | None = None, dry_run: bool = False) -> Fired:  # noqa: A002 - as everywhere

@@ -4,6 +4,7 @@ from typing import Final
 
 EVENTS: Final = {
     "accept_failed": "A connection could not be accepted; usually the process may open no more files.",
+    "acknowledge_failed": "A source could not be told that its cursor is durable; it is told before the next poll.",
     "append_unwritable": "The store refuses a step for its contents: its execution fails.",
     "attempt_failed": "A call has failed, with its traceback: a warning if it is tried again at `retry_at`, "
     "else an error.",
@@ -47,6 +48,7 @@ EVENTS: Final = {
     "load_failed": "An execution could not be read; it is tried again.",
     "look_failed": "Commands to running executions could not be read; the next look finds them.",
     "loop_blocked": "A function holds up everything else: it should not be async, or use a thread.",
+    "malformed_request": "A connection sent what is not an HTTP request. `left_out` counts lines that were left out.",
     "message_undeliverable": "A message to another execution cannot be delivered; please report it.",
     "metrics_not_shared": "The metrics of a process could not be shared with the other processes of a server.",
     "neighbours_unknown": "Which other instances are alive could not be read.",
@@ -62,6 +64,7 @@ EVENTS: Final = {
     "pause_answered": "A pause point has all that it waited for; `by` is the user who gave it.",
     "pause_created": "A pause point was opened.",
     "pause_expired": "The deadline of a pause point has passed.",
+    "poll_failed": "A poll could not be begun or kept, for a fault of the store or of Layover; it is tried again.",
     "purged": "Executions were deleted, as retention says.",
     "queue_long": "Many executions wait for call slots: more instances, or higher `calls` and "
     "`threads`. Logged once, until "
@@ -84,6 +87,7 @@ EVENTS: Final = {
     "service_recovered": "A loop of the instance works again.",
     "signing_keys_not_read": "The keys that sign JWTs could not be read.",
     "snapshot_unusable": "A snapshot of another release, or a broken one: the whole log is read instead.",
+    "source_missing": "No instance has the source that a trigger polls: start one with it (--nodes).",
     "standby_renewal_failed": "Leases could not be renewed beside a blocked event loop.",
     "stop_cut_short": "The database did not answer while the instance stopped; leases run out.",
     "store_not_closed": "The database did not answer while it was closed.",
@@ -94,7 +98,8 @@ EVENTS: Final = {
     "tracing_failed": "A span could not be begun or ended, by a fault of the tracing SDK; executions go on without it.",
     "tracing_started": "Spans are exported, as the environment says.",
     "tracing_unavailable": "Spans are not exported, though the environment asks for it.",
-    "trigger_failed": "A trigger could not be served; it is tried again, each time after a longer pause.",
+    "trigger_failed": "A trigger could not be served, or its source failed; it is tried again, each time after a "
+    "longer pause.",
     "trigger_input_rejected": "An input of a trigger cannot start: correct its workflow and replay it, or discard it.",
     "trigger_skipped": "Occurrences of a schedule were skipped; `reason` says why.",
     "week_kept": "The tables of a past week could not be dropped yet.",

@@ -74,6 +74,7 @@ _TRIGGERS = (
     _counter("layover_trigger_inputs_total", "Inputs of triggers, by what became of them.", "trigger", "outcome"),
     _counter("layover_webhooks_refused_total", "Deliveries of webhooks that proved nothing, by why.", "reason"),
     _histogram("layover_trigger_lateness_seconds", "Time from an occurrence or input to its execution.", CALLS),
+    _histogram("layover_trigger_poll_seconds", "Time that polled sources took to return or fail.", CALLS),
 )
 _INSTANCE = (
     _gauge("layover_processes", "Processes, by release.", "version"),
@@ -111,6 +112,8 @@ _DATABASE = _of_database(
     _gauge("layover_commands_queued", "Commands and answers that wait with them."),
     _gauge("layover_outbox_messages", "Messages between executions that are not delivered."),
     _gauge("layover_outbox_oldest_age_seconds", "How long the first of them has been due."),
+    _gauge("layover_trigger_state", "Triggers, by state.", "state"),
+    _gauge("layover_trigger_pending", "Inputs of triggers that wait to start.", "trigger"),
     _gauge("layover_instances", "Instances that are alive."),
     _gauge("layover_store_size_bytes", "Size of the database file (SQLite)."),
     _gauge("layover_store_free_bytes", "Free space on the disk of the database file (SQLite)."),

@@ -26,6 +26,7 @@ class Trigger(Resource, frozen=True, kw_only=True):
     reason: str = ""  # of the state
     next_at: Moment | None = None  # when it is due next
     failures: int = 0  # in a row
+    cursor: str | None = None  # of a poll: what its source returned last
     definition: dict[str, Any] = {}  # as the newest version of its workflow has it
     managed: bool = True  # it belongs to the definition of its workflow, and changes with that
     address: str | None = None  # of a webhook with a token: only shown when the token is made
@@ -128,6 +129,12 @@ class TriggerPauseBody(Body, frozen=True, kw_only=True):
     """Why a trigger is paused."""
 
     reason: Reason | None = None
+
+
+class TriggerRewindBody(Body, frozen=True, kw_only=True):
+    """The cursor from which a poll goes on; null is the beginning."""
+
+    cursor: Annotated[str, Meta(max_length=16_000)] | None
 
 
 class RotateTokenBody(Body, frozen=True, kw_only=True):

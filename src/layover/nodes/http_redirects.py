@@ -1,8 +1,8 @@
 """Redirects to another origin: they get no credentials.
 
-Whoever answers a request chooses where a redirect leads to. The library leaves out `Authorization` and `Cookie` there;
-here go all headers whose name says that they have a credential, and all that have a secret in them. A body with a
-secret is not sent on.
+The server that answers a request chooses where a redirect leads. The library leaves out `Authorization` and `Cookie`
+there; here go all headers whose name says that they have a credential, and all that have a secret in them. A body with
+a secret is not sent on.
 """
 
 from __future__ import annotations

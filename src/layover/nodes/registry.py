@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from layover.core.definitions import Parameters
 from layover.core.definitions.node_types import TYPES
+from layover.core.definitions.trigger_types import source_key
 from layover.errors import LayoverError
 from layover.nodes.annotations import BadFunction, context_kind, hints_of
 from layover.nodes.function import AnyFunction, NodeFunction, name_of
 from layover.nodes.results import Result, result_of
+from layover.nodes.source import SourceFunction
 from layover.nodes.typed import Arguments, BadInput, arguments_of, misfit, parameters_of
 
 if TYPE_CHECKING:
     from layover.nodes.context import CallContext
 
-__all__ = ["AnyFunction", "BadFunction", "Function", "Registry", "UnknownNodeType", "UnknownProbe"]
+__all__ = ["AnyFunction", "BadFunction", "Function", "PolledSource", "Registry", "UnknownNodeType", "UnknownProbe"]
 
+_CURSOR = "cursor"  # the parameter of a source
 _NOT_CALLED = TYPES.keys() - {"http"}  # node types that the engine runs by itself
 
 
@@ -89,6 +92,30 @@ class Function(msgspec.Struct, frozen=True):
         return {self.whole: given}
 
 
+class PolledSource(msgspec.Struct, frozen=True):
+    """A source as the runtime polls it."""
+
+    function: Function
+    acknowledging: Function | None = None  # is told a cursor that is durable
+
+    def poll(self, cursor: str | None, given: dict[str, object]) -> object:
+        """Ask for what is behind a cursor; an async one returns an awaitable."""
+        return self.function.call({**given, "cursor": cursor}, None)
+
+    def acknowledge(self, cursor: str | None, given: dict[str, object]) -> object:
+        """Tell that a cursor is durable, with those of the arguments that are taken."""
+        function = self.acknowledging
+        if function is None:
+            return None
+        known = function.parameters
+        taken = {
+            name: value
+            for name, value in given.items()
+            if known is not None and (known.takes_others or name in (*known.required, *known.optional))
+        }
+        return function.call({**taken, "cursor": cursor}, None)
+
+
 _of_classes: dict[type, Function] = {}  # descriptions of their objects
 
 
@@ -100,9 +127,15 @@ class Registry:
         self._functions: dict[str, Function] = {}
         self._names: frozenset[str] = frozenset()
         self._probes: dict[str, Function] = {}
+        self._sources: dict[str, PolledSource] = {}
 
     def add(self, function: AnyFunction, name: str | None = None, probe: AnyFunction | None = None) -> str:
-        """Register a function as a node type, optionally with its probe; the same name again replaces both."""
+        """Register a function as a node type, optionally with its probe; the same name again replaces both.
+
+        A source is registered as such: node types and sources have names of their own.
+        """
+        if isinstance(function, SourceFunction):
+            return self.add_source(function)
         known = name or name_of(function)
         if not known.isidentifier() or known in _NOT_CALLED:
             raise BadFunction(f"`{known}` cannot be the name of a node type; give another as `name`.")
@@ -137,6 +170,21 @@ class Registry:
         """Register a probe that is described already."""
         self._probes[node_type] = described
 
+    def add_source(self, source: SourceFunction[..., Any]) -> str:
+        """Register a source that triggers poll; the same name again replaces it."""
+        known = source.name
+        if not known.isidentifier():
+            raise BadFunction(f"`{known}` cannot be the name of a source; give another as `name`.")
+        acknowledging = source.acknowledge_function
+        self._sources[known] = PolledSource(
+            _describe_polled(known, source), None if acknowledging is None else _describe_polled(known, acknowledging)
+        )
+        return known
+
+    def find_source(self, name: str) -> PolledSource | None:
+        """Return a source, if it is here."""
+        return self._sources.get(name)
+
     def find(self, node_type: str) -> Function:
         """Return the function of a node type."""
         found = self._functions.get(node_type)
@@ -163,10 +211,37 @@ class Registry:
         """Return the node types that have a function here, each with its parameters."""
         return {name: function.parameters for name, function in self._functions.items()}
 
+    def source_parameters(self) -> dict[str, Parameters | None]:
+        """Return the sources that are here, as a check knows them, each with what the `with` of a trigger gives it."""
+        return {source_key(name): _given_parameters(source.function) for name, source in self._sources.items()}
+
+
+def _given_parameters(function: Function) -> Parameters | None:
+    known = function.parameters
+    if known is None:
+        return None
+    return Parameters(
+        required=tuple(name for name in known.required if name != _CURSOR),
+        optional=tuple(name for name in known.optional if name != _CURSOR),
+        takes_others=known.takes_others,
+    )
+
+
+def _describe_polled(name: str, given: AnyFunction) -> Function:
+    """Describe a source, or what acknowledges its cursors."""
+    described = _describe(name, given, is_probe=True)
+    if described.context is not None:
+        raise BadFunction(f"`{name}` cannot be a source: it is no node, so it has no `{described.context}`.")
+    taken = described.parameters
+    if taken is not None and _CURSOR not in (*taken.required, *taken.optional) and not taken.takes_others:
+        raise BadFunction(f"`{name}` cannot be a source: it has no parameter `{_CURSOR}`.")
+    return described
+
 
 def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Function:
     """Describe a function before it is called; the result of a probe is not checked."""
-    function, seen = (given.function, given.seen) if isinstance(given, NodeFunction) else (given, {})
+    marked = given if isinstance(given, NodeFunction | SourceFunction) else None
+    function, seen = (given, {}) if marked is None else (marked.function, marked.seen)
     try:
         parameters = list(inspect.signature(function).parameters.values())
     except (TypeError, ValueError) as error:

@@ -30,6 +30,7 @@ class CommitPoint(StrEnum):
     ANSWER_COMMITTED = "answer_committed"  # an answer is accepted, and the caller does not know yet
     SIGNAL_KEPT = "signal_kept"  # a signal is stored, and its waiters do not know yet
     SIGNAL_TOLD = "signal_told"  # its waiters have it, and that is not stored yet
+    POLL_LEASED = "poll_leased"  # a trigger is leased, and its source is not asked yet
     CURSOR_ADVANCED = "cursor_advanced"  # a trigger has moved on, and what is due of it is not started yet
     INPUT_KEPT = "input_kept"  # an input of a trigger is stored, and its execution does not exist yet
     INPUT_STARTED = "input_started"  # its execution exists, and the trigger does not know yet

@@ -77,7 +77,7 @@ class CopiedEvent(StoreRecord, frozen=True, kw_only=True):
     event: TriggerEventRow
 
 
-class Batch(StoreRecord, frozen=True, kw_only=True):
+class CopiedBatch(StoreRecord, frozen=True, kw_only=True):
     """Records that are written together."""
 
     versions: tuple[Version, ...] = ()

@@ -201,7 +201,8 @@ class Append(StoreRecord, frozen=True, kw_only=True):
     """The events that one execution adds to its log in one commit, with everything derived from them.
 
     It passes only if owner, epoch, last_seq and commands_seq are still as the writer believes. `events` are the
-    last of the `count` events that it adds; those of `earlier` moments come before them.
+    last of the `count` events that it adds; those of `earlier` moments come before them. The lease of a new execution
+    lasts until `lease_until`, and by the clock of the store for at least as long as that is after `at`.
     """
 
     execution_id: str
@@ -282,6 +283,7 @@ class Claim(StoreRecord, frozen=True, kw_only=True):
 
     `types` are the node types for which the instance has functions and free call slots: executions that wait for one
     of them are due for it. At most `waiting` of the claimed executions may be such; without a number, all may be.
+    Leases last until `lease_until`, and by the clock of the store for at least as long as that is after `now`.
     """
 
     instance: str

@@ -47,7 +47,7 @@ class Families(Protocol):
 
     @property
     def commands(self) -> CommandStore:
-        """What executions are told."""
+        """Commands to executions."""
 
     @property
     def answers(self) -> AnswerStore:

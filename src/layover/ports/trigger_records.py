@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from layover.ports.access import WorkflowStatus
 from layover.ports.records import AuditRow, StoreRecord
@@ -10,6 +10,7 @@ from layover.ports.records import AuditRow, StoreRecord
 TriggerState: TypeAlias = Literal["initialized", "active", "paused", "stopped", "error"]
 InputState: TypeAlias = Literal["pending", "started", "delivered", "skipped", "rejected", "discarded"]
 
+TRIGGER_STATES: tuple[TriggerState, ...] = get_args(TriggerState)
 REMOVED = "removed"  # the reason of a trigger that the newest version of its workflow has no more
 
 
@@ -67,11 +68,19 @@ class NewEvent(StoreRecord, frozen=True, kw_only=True):
     input: InputRow | None = None
 
 
+class PollLease(StoreRecord, frozen=True, kw_only=True):
+    """The lease of a poll, as its holder has read it: what is written under it names the epoch and the cursor."""
+
+    epoch: int
+    cursor: bytes
+
+
 class TriggerMove(StoreRecord, frozen=True, kw_only=True):
     """What one transaction changes of a trigger. It passes only if `seq` is as its writer has read it.
 
     Inputs, cursor, the next moment and events are written together or not at all. `held` inputs stay pending until
-    they are let go of; None leaves them as they are.
+    they are let go of; None leaves them as they are. A move with a `lease` also passes only if epoch and cursor are
+    those. An `owner` leases the trigger until `next_at`, under a new epoch; a move without one ends any lease.
     """
 
     trigger_id: str
@@ -82,6 +91,8 @@ class TriggerMove(StoreRecord, frozen=True, kw_only=True):
     next_at: int | None = None
     cursor: bytes = b""
     failures: int = 0
+    owner: str | None = None
+    lease: PollLease | None = None
     events: tuple[NewEvent, ...] = ()
     held: bool | None = None
     audit: AuditRow | None = None
@@ -146,6 +157,7 @@ class NewTrigger(StoreRecord, frozen=True, kw_only=True):
     state: TriggerState = "active"
     next_at: int | None = None
     cursor: bytes = b""
+    keeps_cursor: bool = False  # that of the trigger before it, whatever has changed, and though it was removed
 
 
 class TriggerSave(StoreRecord, frozen=True, kw_only=True):

@@ -72,6 +72,8 @@ class Gauges(StoreRecord, frozen=True, kw_only=True):
     commands: int = 0  # in the queues of those that are due
     messages: int = 0  # in the outbox
     oldest_message: int | None = None  # when the first of them came due
+    triggers: dict[str, int] = {}  # by state
+    pending_inputs: dict[str, int] = {}  # by trigger, `WORKFLOW/NAME`
     size: int | None = None  # of the file, in bytes
     free: int | None = None  # on its disk, in bytes
 

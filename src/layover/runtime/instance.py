@@ -37,8 +37,11 @@ from layover.runtime.secrets.call_secrets import SecretSource
 from layover.runtime.secrets.grants import SecretGrants
 from layover.runtime.store_gauges import StoreGauges
 from layover.runtime.triggers.input_starter import InputStarter
+from layover.runtime.triggers.notes import FilteredNotes
+from layover.runtime.triggers.poller import Poller
 from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 from layover.runtime.triggers.signal_inputs import SignalInputs
+from layover.runtime.triggers.source_calls import MOST_AT_ONCE
 from layover.runtime.triggers.trigger_runner import TriggerRunner
 from layover.runtime.triggers.webhooks import Webhooks
 
@@ -128,18 +131,39 @@ class Instance:
         self.starter = Starter(store, self.driver, self.plans)
         self.signal_router = SignalRouter(store, self.driver, self.tracer)
         self.signals = Signals(store, clock, machine.ids, self.signal_router)
-        claimer = ScheduleClaimer(store, self.plans)
-        input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
-        self.trigger_runner = TriggerRunner(store, clock, settings, claimer, input_starter, self.metrics)
-        self.trigger_runner.others = others
-        self.workflow_status = WorkflowStatuses(store, self.driver, self.plans, clock, self.trigger_runner.changed)
-        self.trigger_runner.workflows = self.signal_router.workflows = self.workflow_status
-        self.signal_router.triggers = SignalInputs(store, clock, claimer, self.trigger_runner, self.metrics)
-        self.webhooks = Webhooks(self, claimer)
+        self._assemble_triggers(others)
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
         self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
         self.purger = Purger(store, self.driver, self.plans)
         self._looks: set[asyncio.Task[None]] = set()
+
+    def _assemble_triggers(self, others: Others) -> None:
+        """Put together what serves triggers, and the pauses of workflows that end by themselves."""
+        store, clock = self.store, self.clock
+        claimer = ScheduleClaimer(store, self.plans)
+        input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
+        self.trigger_runner = TriggerRunner(store, clock, self.settings, claimer, input_starter, self.metrics)
+        self.trigger_runner.others = others
+        self.workflow_status = WorkflowStatuses(store, self.driver, self.plans, clock, self.trigger_runner.changed)
+        self.trigger_runner.workflows = self.signal_router.workflows = self.workflow_status
+        self.filtered_inputs = FilteredNotes()
+        self.poller = Poller(
+            name=self.id,
+            store=store,
+            clock=clock,
+            settings=self.settings,
+            registry=self.registry,
+            claimer=claimer,
+            threads=self.machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing),
+            metrics=self.metrics,
+            runner=self.trigger_runner,
+            notes=self.filtered_inputs,
+        )
+        self.trigger_runner.poller = self.poller
+        self.signal_router.triggers = SignalInputs(
+            store, clock, claimer, self.trigger_runner, self.metrics, self.filtered_inputs
+        )
+        self.webhooks = Webhooks(self, claimer)
 
     def listen(self) -> None:
         """Hear what other instances tell, if there is a way to them."""
@@ -160,3 +184,7 @@ class Instance:
                 look.add_done_callback(self._looks.discard)
             case _:
                 pass  # it is for another instance
+
+
+def _nothing() -> None:
+    """A thread that a source held is free again: the next poll takes it."""

@@ -100,7 +100,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         loop.run_forever()
         for _ in range(_CANCEL_ROUNDS):
             left = asyncio.all_tasks(loop)
-            for task in left:  # their callers are told
+            for task in left:  # their callers get the cancellation
                 task.cancel()
             loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         loop.run_until_complete(loop.shutdown_asyncgens())

@@ -52,6 +52,7 @@ class Metrics:
         self.trigger_inputs: Counter[tuple[str, str]] = Counter()  # by trigger and outcome
         self.webhooks_refused: Counter[str] = Counter()  # by reason
         self.trigger_lateness = Distribution(CALLS)
+        self.trigger_poll = Distribution(CALLS)
         self.pause_seconds = Distribution(PAUSES)
         self.resume_latency = Distribution(SECONDS)
         self.cycle_seconds = Distribution(SECONDS)
@@ -195,6 +196,7 @@ class Metrics:
             ("workflow_executions_pause_duration_seconds", self.pause_seconds),
             ("layover_resume_latency_seconds", self.resume_latency),
             ("layover_trigger_lateness_seconds", self.trigger_lateness),
+            ("layover_trigger_poll_seconds", self.trigger_poll),
             ("layover_commit_duration_seconds", self.commit_seconds),
             ("layover_commit_batch_size", self.commit_size),
         ):

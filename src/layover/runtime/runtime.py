@@ -171,6 +171,7 @@ class Runtime(Opened):
         await asyncio.wait([claimer.task])
         await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
         await instance.node_runner.stop(grace)
+        await instance.poller.stop()
         instance.driver.flush()
         await instance.committer.stop()
         instance.outbox_relay.stop()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from layover.errors import LayoverError
 from layover.metrics.labels import MOST_VALUES, OTHER
 from layover.metrics.samples import Samples
+from layover.ports.trigger_records import TRIGGER_STATES
 
 if TYPE_CHECKING:
     from layover.ports.store import Store
@@ -90,6 +91,10 @@ def _add(samples: Samples, found: Gauges, now: int) -> None:
     if len(found.paused) >= MOST_VALUES:
         others = found.executions.get("paused", 0) - sum(found.paused.values())
         samples.add("layover_executions_paused", max(others, 0), OTHER)
+    for state in TRIGGER_STATES:
+        samples.add("layover_trigger_state", found.triggers.get(state, 0), state)
+    for trigger, count in found.pending_inputs.items():
+        samples.add("layover_trigger_pending", count, trigger)
     for name, value in (
         ("layover_executions_paused_over_a_day", found.paused_long),
         ("layover_executions_due", found.due),

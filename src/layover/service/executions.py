@@ -120,7 +120,9 @@ class ExecutionService(ControlService):
             limit=min(limit, MOST),
         )
         following = cursor_of(*found.after) if found.after is not None else None
-        return Page(items=tuple(summary_of(row) for row in found.rows), next=following)
+        failures = await self._actor.runtime.queries.failures(found.rows)
+        items = tuple(summary_of(row, failures.get(row.head.execution_id)) for row in found.rows)
+        return Page(items=items, next=following)
 
     async def paused(self, workflow: str | None, limit: int, cursor: str | None) -> Page[Execution]:
         """Return a page of paused executions, the one paused longest first."""

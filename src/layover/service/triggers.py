@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}/[A-Za-z][A-Za-z0-9_-]{0,254}")
 _LONGEST: Final = 255
+_LONGEST_IN_AUDIT: Final = 1_000  # characters of a cursor
 _NUMBER: Final = re.compile(r"0|[1-9][0-9]{0,17}")
 
 
@@ -121,6 +122,16 @@ class TriggerService:
         return await act.once(
             lambda: self._show(triggers.resume(act.id, act.entry, catch_up=catch_up)),
             lambda: self._show(triggers.find(act.id)),
+        )
+
+    async def rewind(self, trigger_id: str, cursor: str | None, idempotency_key: str | None) -> Trigger:
+        """Set the cursor of a poll; None is the beginning."""
+        self._actor.require("workflow:write")
+        id_, shown = checked_id(trigger_id), cursor[:_LONGEST_IN_AUDIT] if cursor else cursor
+        act = await keyed_act(self._actor, "trigger.rewind", id_, idempotency_key, data=cursor, cursor=shown)
+        triggers = self._actor.runtime.triggers
+        return await act.once(
+            lambda: self._show(triggers.rewind(act.id, cursor, act.entry)), lambda: self._show(triggers.find(act.id))
         )
 
     async def fire(

@@ -67,7 +67,7 @@ def _check_earlier(append: Append) -> None:
             raise StoreError(f"The log of {append.execution_id} would have a gap at event {seq}.", code="gap")
         seq += entry.count
     if seq > append.expected_seq + 1 + append.count:
-        raise StoreError(f"The log of {append.execution_id} would have more events than are told.", code="gap")
+        raise StoreError(f"The log of {append.execution_id} would have more events than the append counts.", code="gap")
 
 
 def message_exists(message: Message) -> StoreError:

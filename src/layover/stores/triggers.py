@@ -91,6 +91,7 @@ def _registered(workflow: str, known: TriggerRow | None, new: NewTrigger, *, man
     if known.config == new.config and known.reason != REMOVED:
         return None
     goes_on = known.timing == new.timing and known.type == new.type and known.reason != REMOVED
+    keeps_cursor = goes_on or (new.keeps_cursor and known.type == new.type)
     paused = known.state == "paused"
     changed = replace(
         known,
@@ -101,8 +102,9 @@ def _registered(workflow: str, known: TriggerRow | None, new: NewTrigger, *, man
         state="paused" if paused else new.state,
         reason=known.reason if paused else "",
         seq=known.seq + 1,
+        owner=None,
         failures=0,
-        cursor=known.cursor if goes_on else new.cursor,
+        cursor=known.cursor if keeps_cursor else new.cursor,
         next_at=_next_at(known, new, goes_on=goes_on),
         managed=managed,
     )
@@ -112,14 +114,14 @@ def _registered(workflow: str, known: TriggerRow | None, new: NewTrigger, *, man
 def _next_at(known: TriggerRow, new: NewTrigger, *, goes_on: bool) -> int | None:
     if known.state == "paused":
         return None
-    # One that had come to its end may have been given more time.
-    return known.next_at if goes_on and known.next_at is not None else new.next_at
+    # One that had come to its end may have been given more time; where a poll goes on, it does so at once.
+    return known.next_at if goes_on and known.next_at is not None and not new.keeps_cursor else new.next_at
 
 
 def _removed(row: TriggerRow) -> Registration | None:
     if row.reason == REMOVED:
         return None
-    stopped = replace(row, state="stopped", reason=REMOVED, next_at=None, seq=row.seq + 1)
+    stopped = replace(row, state="stopped", reason=REMOVED, next_at=None, owner=None, seq=row.seq + 1)
     return Registration(stopped, NewEvent(kind=STATE_CHANGED, body=b'{"state":"stopped","reason":"removed"}'))
 
 

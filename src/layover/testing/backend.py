@@ -257,7 +257,19 @@ class _Signals(_Family):
 class _Triggers(_Family):
     name = "triggers"
     changing = frozenset(
-        {"pause", "resume", "fire", "backfill", "replay", "replay_all", "discard", "create", "update", "delete"}
+        {
+            "pause",
+            "resume",
+            "rewind",
+            "fire",
+            "backfill",
+            "replay",
+            "replay_all",
+            "discard",
+            "create",
+            "update",
+            "delete",
+        }
     )
 
 

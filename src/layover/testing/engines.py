@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from layover.interface.durations import seconds_of
+from layover.ports.trigger_records import TriggerMove
 from layover.runtime.settings import RuntimeSettings
 from layover.testing.crashing import CrashPlan
 from layover.testing.errors import NeverSettles
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Head
     from layover.ports.secrets import Secrets
     from layover.ports.store import Store
+    from layover.ports.trigger_records import TriggerRow
     from layover.testing.databases import Database
     from layover.testing.virtual_time import VirtualTime
 
@@ -143,6 +145,9 @@ class Engines:
             for message in left.due:
                 if message.due_at > self.time.now:
                     await store.outbox.postpone(message, self.time.now)
+            for row in await store.triggers.list_triggers(limit=_MANY):
+                if row.owner is not None:
+                    await store.triggers.move(_released(row, self.time.now))
         finally:
             await store.close()
 
@@ -206,7 +211,7 @@ class Engines:
             due = self.time.next_due()
             if due is not None and due <= self.time.now:
                 self.time.pass_to(self.time.now)
-            if life.in_flight or engine.instance.node_runner.out > self.time.asleep:
+            if life.in_flight or self._is_calling(engine):
                 quiet = 0
                 await self._wait_for_something(engine, life)
                 continue
@@ -216,11 +221,16 @@ class Engines:
             await asyncio.sleep(0)
         raise NeverSettles("The engine does not come to rest: something is decided again and again.")
 
+    def _is_calling(self, engine: MortalEngine) -> bool:
+        """Return whether a function is running that does not wait for time to pass."""
+        instance = engine.instance
+        return instance.node_runner.out + instance.poller.calls.out > self.time.asleep
+
     async def _wait_for_something(self, engine: MortalEngine, life: EngineLife) -> None:
         """Wait until the store has answered, or a call has ended."""
         loop = asyncio.get_running_loop()
         until = loop.time() + (seconds_of("patience", self.patience) or 0)
-        while not life.dead and (life.in_flight or engine.instance.node_runner.out > self.time.asleep):
+        while not life.dead and (life.in_flight or self._is_calling(engine)):
             life.stirred.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(_LOOK_AGAIN):
@@ -248,6 +258,20 @@ class Engines:
         outbox = await engine.instance.store.outbox.read_due(self.time.now, 1)
         moments = (self.time.next_due(), outbox.next_due)
         return min((one for one in moments if one is not None and one < self.time.now + _NEVER // 2), default=None)
+
+
+def _released(row: TriggerRow, now: int) -> TriggerMove:
+    """Return the move that ends the lease of a poll."""
+    return TriggerMove(
+        trigger_id=row.id,
+        expected_seq=row.seq,
+        at=now,
+        state=row.state,
+        reason=row.reason,
+        next_at=now,
+        cursor=row.cursor,
+        failures=row.failures,
+    )
 
 
 def _hanging(engine: MortalEngine, patience: Duration) -> str:

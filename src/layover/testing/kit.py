@@ -18,6 +18,7 @@ from layover.interface.door import Door
 from layover.interface.durations import milliseconds_of
 from layover.interface.workflow_handle import WorkflowHandle
 from layover.nodes.function import name_of
+from layover.nodes.source import SourceFunction
 from layover.service.permissions import PROGRAM, caller_of
 from layover.testing.backend import BackendInTest
 from layover.testing.deliveries import KitDelivery, deliver
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from layover.model.triggers import HookReceipt
     from layover.nodes.registry import AnyFunction
     from layover.ports.commit_points import CommitPoint
+    from layover.testing.polled import PushedSource
     from layover.testing.surviving import Crash
 
 _FILES = (".yaml", ".yml", ".json")
@@ -95,7 +97,7 @@ class Layover(Door):
     # Functions
 
     def nodes(self, *functions: AnyFunction) -> None:
-        """Have functions called for the node types that have their names."""
+        """Have functions called for the node types that have their names; sources are polled by theirs."""
         for function in functions:
             self._world.play(name_of(function), function)
 
@@ -126,6 +128,13 @@ class Layover(Door):
         fake = Fake(name, behaviour, self._world.time)
         self._world.play(name, fake)
         return fake
+
+    def source(self, name: str) -> PushedSource:
+        """Stand in for a source that triggers poll: what is pushed into it is found by the next poll.
+
+        The same name again is the same source.
+        """
+        return self._world.source(name)
 
     def secret(self, name: str, value: str | None) -> None:
         """Give a secret to the calls that use it, or take it away; every workflow of the test may have it.
@@ -160,8 +169,8 @@ class Layover(Door):
         """Store a workflow, for others to start; the functions of its node types may be given later."""
         if isinstance(workflow, Workflow):
             for function in workflow.functions:
-                if self._world.function(name_of(function)) is None:  # a fake stays
-                    self._world.play(name_of(function), function)
+                if isinstance(function, SourceFunction) or self._world.function(name_of(function)) is None:
+                    self._world.play(name_of(function), function)  # a fake stays
         if isinstance(workflow, str) and "\n" not in workflow and workflow.endswith(_FILES):
             workflow = Path(workflow)
         return await super().register(workflow, allow_unknown=allow_unknown)

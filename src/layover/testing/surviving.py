@@ -135,5 +135,5 @@ def crash_from(text: str) -> Crash:
     name, _, nth = text.partition(":")
     known = {point.value: point for point in CommitPoint}
     if name not in known or not (nth or "1").isdecimal() or int(nth or "1") < 1:
-        raise ValueError(f"`{text}` is no crash; one is written like `append_told:2`, with one of {', '.join(known)}")
+        raise ValueError(f"`{text}` is not a crash; write one like `append_told:2`, with one of {', '.join(known)}")
     return Crash(known[name], int(nth or "1"))

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from layover.nodes.source import SourceFunction
 from layover.service.actor import Actor
 from layover.service.service import UserService
 from layover.testing.databases import InFile, InMemory
 from layover.testing.engines import Died, Engines
+from layover.testing.polled import PushedSource
 from layover.testing.secrets import GivenSecrets
 from layover.testing.virtual_time import VirtualTime
 
@@ -53,6 +55,8 @@ class KitWorld:
         self.worlds = 0
         self.only_crash: Crash | None = None
         self._functions: dict[str, tuple[AnyFunction, AnyFunction | None]] = {}
+        self._sources: dict[str, SourceFunction[..., Any]] = {}
+        self._pushed: dict[str, PushedSource] = {}
         self._followed: list[_Followed] = []
 
     # Functions
@@ -63,7 +67,10 @@ class KitWorld:
         return {*self._functions, "http"}
 
     def play(self, node_type: str, function: AnyFunction, probe: AnyFunction | None = None) -> None:
-        """Have a function called for a node type."""
+        """Have a function called for a node type, or a source polled by its name."""
+        if isinstance(function, SourceFunction):
+            self._poll(function)
+            return
         self._functions[node_type] = (function, probe)
         if (registry := self.engines.registry) is not None:
             registry.add(function, node_type, probe)
@@ -74,7 +81,27 @@ class KitWorld:
         found = self._functions.get(node_type)
         return found[0] if found is not None else None
 
+    def source(self, name: str) -> PushedSource:
+        """Return the source of a test, which it fills by itself."""
+        found = self._pushed.get(name)
+        if found is None:
+            found = self._pushed[name] = PushedSource(name)
+            self._sources[name] = function = found.as_function()
+            if (registry := self.engines.registry) is not None:
+                registry.add_source(function)
+        return found
+
+    def _poll(self, source: SourceFunction[..., Any]) -> None:
+        """Have a source polled, unless the test fills it by itself."""
+        if source.name in self._pushed:
+            return
+        self._sources[source.name] = source
+        if (registry := self.engines.registry) is not None:
+            registry.add_source(source)
+
     def _furnish(self, registry: Registry) -> None:
+        for source in self._sources.values():
+            registry.add_source(source)
         for node_type, (function, probe) in self._functions.items():
             registry.add(function, node_type, probe)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SCHEDULE: dict[str, Any] = {"name": "t", "type": "schedule", "every": "1h"}
 SIGNAL: dict[str, Any] = {"name": "t", "type": "signal", "signal": "never.sent"}
+POLL: dict[str, Any] = {"name": "t", "type": "poll", "source": "nobody_has_it"}
 HOOK: dict[str, Any] = {"name": "t", "type": "webhook", "verify": {"scheme": "none"}}
 TOKEN: dict[str, Any] = {"name": "t", "type": "webhook", "verify": {"scheme": "token"}}
 SIGNED: dict[str, Any] = {"name": "t", "type": "webhook", "verify": {"scheme": "github", "secret": "NOBODY_HAS_IT"}}
@@ -97,6 +98,31 @@ async def filled(stage: Stage, route: Route) -> Answered:
 async def no_time(stage: Stage, route: Route) -> Answered:
     _, id_ = await _made(stage, SCHEDULE)
     return await _ask(stage, route, id_, {**RANGE, "to": "soon"})
+
+
+@route("rewind_trigger", 200)
+async def rewound(stage: Stage, route: Route) -> Answered:
+    _, id_ = await _made(stage, POLL)
+    answered = await _ask(stage, route, id_, {"cursor": "17"})
+    assert answered.json["cursor"] == "17"
+    return answered
+
+
+@route("rewind_trigger", "not_a_poll")
+async def nothing_polled(stage: Stage, route: Route) -> Answered:
+    _, id_ = await _made(stage, SCHEDULE)
+    return await _ask(stage, route, id_, {"cursor": "17"})
+
+
+@route("rewind_trigger", "invalid_input")
+async def long_cursor(stage: Stage, route: Route) -> Answered:
+    _, id_ = await _made(stage, POLL)
+    return await _ask(stage, route, id_, {"cursor": "ä" * 8_001})
+
+
+@route("rewind_trigger", "wrong_state")
+async def nothing_to_rewind(stage: Stage, route: Route) -> Answered:
+    return await _ask(stage, route, await _stopped(stage), {"cursor": None})
 
 
 @route("next_occurrences", "not_a_schedule")

@@ -6,8 +6,16 @@ from typing import Any
 
 import pytest
 
-from layover import CatchUp, InputDelivery, Workflow
-from layover.core.definitions import check, content_hash, document
+from layover import Batch, CatchUp, InputDelivery, Workflow, source
+from layover.authoring.errors import BadBuild
+from layover.core.definitions import Parameters, check, content_hash, document
+
+
+@source
+def mailbox(cursor: str | None, folder: str) -> Batch:  # noqa: ARG001 - it finds nothing
+    """Find nothing."""
+    return Batch()
+
 
 NODES = [{"id": "a", "type": "compute", "output": 1}]
 
@@ -38,12 +46,49 @@ def codes(*triggers: dict[str, Any], **more: Any) -> list[str]:
         ({"type": "signal", "signal": "s", "input": "${input.x}"}, "expression_unknown_name"),
         ({"type": "signal", "signal": "s", "filter": "1 + 1"}, "expression_type"),
         ({"type": "signal", "signal": "s", "input": "${secrets.KEY}"}, "secret_exposed"),
+        ({"type": "poll"}, "missing_field"),
+        ({"type": "poll", "source": "a b"}, "bad_name"),
         ({"type": "tides"}, "unknown_trigger_type"),
         ({"signal": "s"}, "missing_field"),
     ],
 )
 def test_a_trigger_that_cannot_work_is_a_problem(fields: dict[str, Any], code: str) -> None:
     assert codes({"name": "t", **fields}) == [code]
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ({"every": "999ms"}, "bad_value"),
+        ({"timeout": "999ms"}, "bad_value"),
+        ({"timeout": "61m"}, "bad_value"),
+        ({"with": {"cursor": "1"}}, "bad_value"),
+        ({"with": [1]}, "bad_type"),
+        ({"source": "mailbx"}, "unknown_source"),
+        ({"with": {"folder": "a", "colour": "b"}}, "unknown_argument"),
+        ({"with": {}}, "missing_argument"),
+    ],
+)
+def test_a_poll_that_cannot_work_is_a_problem(fields: dict[str, Any], code: str) -> None:
+    known = {"source:mailbox": Parameters(required=("folder",))}
+    trigger = {"name": "t", "type": "poll", "source": "mailbox", "with": {"folder": "INBOX"}, **fields}
+    found = check({"name": "w", "nodes": NODES, "triggers": [trigger]}, functions=known)
+    assert [problem.code for problem in found.problems] == [code]
+
+
+def test_a_source_is_no_node_type_and_a_node_type_no_source() -> None:
+    trigger = {"name": "t", "type": "poll", "source": "mailbox"}
+    nodes = [{"id": "a", "type": "mailbox"}]
+    found = check({"name": "w", "nodes": nodes, "triggers": [trigger]}, functions=["mailbox"])
+    assert [problem.code for problem in found.problems] == ["unknown_source"]
+    found = check({"name": "w", "nodes": nodes, "triggers": [trigger]}, functions=["source:mailbox"])
+    assert [problem.code for problem in found.problems] == ["unknown_type"]
+
+
+def test_a_source_is_only_warned_about_where_functions_are_not_known() -> None:
+    found = checked({"name": "t", "type": "poll", "source": "mailbox"})
+    assert found.ok
+    assert [(one.code, one.severity) for one in found.problems] == [("unknown_source", "warning")]
 
 
 def test_two_triggers_of_one_name_are_a_problem() -> None:
@@ -86,6 +131,7 @@ def test_python_writes_the_same_triggers_as_yaml() -> None:
     flow.compute("a", 1)
     flow.on_schedule("nightly", cron="@daily", zone="Europe/Berlin", from_="2027-01-01", catch_up=CatchUp(which="none"))
     flow.on_signal("created", "order.created", deliver=InputDelivery("order.seen"))
+    flow.on_poll("mail", mailbox, with_={"folder": "INBOX"}, every="5m")
     same = checked(
         {
             "name": "nightly",
@@ -96,7 +142,30 @@ def test_python_writes_the_same_triggers_as_yaml() -> None:
             "catch_up": {"which": "none"},
         },
         {"name": "created", "type": "signal", "signal": "order.created", "deliver": {"signal": "order.seen"}},
+        {"name": "mail", "type": "poll", "source": "mailbox", "with": {"folder": "INBOX"}, "every": "5m"},
     ).definition
     assert flow.hash == content_hash(same)
     assert document(flow.definition) == document(same)
     assert Workflow.from_yaml(flow.to_yaml()).hash == flow.hash
+
+
+def test_a_workflow_brings_its_source_along() -> None:
+    flow = Workflow("w")
+    flow.compute("a", 1)
+    flow.on_poll("mail", mailbox)
+    flow.on_poll("more", "elsewhere")
+    assert flow.functions == (mailbox,)
+    assert [problem.code for problem in flow.check(["source:mailbox"]).problems] == ["unknown_source"]
+
+
+def test_two_sources_of_one_name_are_refused() -> None:
+    @source(name="mailbox")
+    def other(cursor: str | None) -> Batch:  # noqa: ARG001 - as above
+        return Batch()
+
+    flow = Workflow("w")
+    flow.on_poll("mail", mailbox)
+    with pytest.raises(BadBuild):
+        flow.on_poll("more", other)
+    with pytest.raises(BadBuild):
+        flow.on_poll("more", len)  # type: ignore[arg-type]  # Python lets it

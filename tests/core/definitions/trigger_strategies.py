@@ -20,7 +20,7 @@ def triggers(dice: Dice) -> list[dict[str, Any]]:
 
 
 def _trigger(dice: Dice, name: str) -> dict[str, Any]:
-    of_type = dice.pick((_signal, _schedule, _webhook))(dice)
+    of_type = dice.pick((_signal, _schedule, _webhook, _poll))(dice)
     shared = _shared(dice)
     if of_type["type"] == "webhook" and "deliver" not in shared and dice.chance():
         of_type["respond"] = dice.pick(("accepted", "result", "pause"))
@@ -63,6 +63,18 @@ def _webhook(dice: Dice) -> dict[str, Any]:
     )
     more = dice.some({"id": lambda: dice.pick(_TEXTS)})
     return {"type": "webhook", "verify": signed, **more}
+
+
+def _poll(dice: Dice) -> dict[str, Any]:
+    more = dice.some(
+        {
+            "id": lambda: dice.pick(_TEXTS),
+            "with": lambda: mapping(dice, None),
+            "every": lambda: dice.pick(("1s", "5m")),
+            "timeout": lambda: dice.pick(("1s", "1h")),
+        }
+    )
+    return {"type": "poll", "source": "mailbox", **more}
 
 
 def _schedule(dice: Dice) -> dict[str, Any]:

@@ -25,7 +25,12 @@ TIMES: dict[CommitPoint, tuple[int, ...]] = {
     CommitPoint.LEASES_RELEASED: (1, 2),
 }
 # The workload has no triggers: test_triggers.py kills a process at these moments, on both databases.
-OF_TRIGGERS = {CommitPoint.CURSOR_ADVANCED, CommitPoint.INPUT_KEPT, CommitPoint.INPUT_STARTED}
+OF_TRIGGERS = {
+    CommitPoint.POLL_LEASED,
+    CommitPoint.CURSOR_ADVANCED,
+    CommitPoint.INPUT_KEPT,
+    CommitPoint.INPUT_STARTED,
+}
 POINTS = [point for point in CommitPoint if point not in OF_TRIGGERS]
 MOMENTS = [(point, n) for point in POINTS for n in TIMES.get(point, (1, 4))]
 CASES = everywhere(

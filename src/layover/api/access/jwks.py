@@ -98,7 +98,7 @@ def keys_in(document: bytes) -> dict[str, SigningKey]:
     try:
         listed = msgspec.json.decode(document, type=dict[str, Any]).get("keys")
     except msgspec.MsgspecError as error:
-        raise ValueError("it is no JSON object") from error
+        raise ValueError("it is not a JSON object") from error
     if not isinstance(listed, list) or len(listed) > _MOST:
         raise ValueError(f"it has no list of at most {_MOST} `keys`")
     found = ((str(one.get("kid", "")), _usable(one)) for one in listed if isinstance(one, dict))

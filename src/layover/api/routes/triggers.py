@@ -30,6 +30,7 @@ from layover.model.triggers import (
     TriggerOccurrences,
     TriggerPauseBody,
     TriggerResumeBody,
+    TriggerRewindBody,
 )
 
 if TYPE_CHECKING:
@@ -248,6 +249,18 @@ async def resume_trigger(call: Request[TriggerResumeBody, NoQuery]) -> Response:
     """Let a trigger go on from now; with `catch_up`, make up for occurrences of the pause as its schedule says."""
     triggers, catch_up = call.service.triggers, call.body.catch_up
     return Response(await triggers.resume(call.path["id"], catch_up=catch_up, idempotency_key=call.key))
+
+
+@routes.post(
+    "/triggers/{id}/rewind",
+    needs=_WRITE,
+    body=TriggerRewindBody,
+    answers={200: Trigger},
+    problems=(*_ACTS, "invalid_input", "not_a_poll"),
+)
+async def rewind_trigger(call: Request[TriggerRewindBody, NoQuery]) -> Response:
+    """Set the cursor of a poll; items that are still known by their ids start nothing again."""
+    return Response(await call.service.triggers.rewind(call.path["id"], call.body.cursor, call.key))
 
 
 @routes.post(

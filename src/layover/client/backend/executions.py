@@ -77,7 +77,7 @@ class HttpExecutions:
         )
         answered = await self._transport.send(post(path_of("executions"), body, request.idempotency_key, longer=wait))
         found = self._transport.read(answered, Execution)
-        if answered.is_replayed and found.user is None:  # the key is another user's: no more of it is told
+        if answered.is_replayed and found.user is None:  # the key is another user's, and so is what it started
             return found
         if not answered.is_replayed and (until is None or is_reached(found, until)):
             return found

@@ -73,6 +73,11 @@ class HttpTriggers:
             post(path_of("triggers", trigger_id, "resume"), body, idempotency_key), Trigger
         )
 
+    async def rewind(self, trigger_id: str, cursor: str | None, idempotency_key: str | None) -> Trigger:
+        """Set the cursor of a poll; None is the beginning."""
+        path = path_of("triggers", trigger_id, "rewind")
+        return await self._transport.ask(post(path, {"cursor": cursor}, idempotency_key), Trigger)
+
     async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
         """Give a trigger an input by hand."""
         body: dict[str, object] = {"data": plain(data), "dry_run": dry_run}

@@ -60,8 +60,9 @@ def check(
     """Read a definition and find all its problems.
 
     `functions` are the registered node types; without them, types that are not built in are only warned about. Where
-    they map to their `Parameters`, the arguments that nodes give them are checked as well. A version that was accepted
-    and `stored` by an earlier release stays usable: rules that are newer only warn.
+    they map to their `Parameters`, the arguments that nodes give them are checked as well. A source that triggers poll
+    is among them as `source:NAME`. A version that was accepted and `stored` by an earlier release stays usable: rules
+    that are newer only warn.
     """
     problems = Problems(limits.problems, stored=stored)
     texts = ParsedExpressions()

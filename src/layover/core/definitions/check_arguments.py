@@ -24,9 +24,11 @@ class Parameters(msgspec.Struct, frozen=True):
     takes_others: bool = False  # it has `**`
 
 
-def check_arguments(problems: Problems, function: str, parameters: Parameters, node: Tree) -> None:
+def check_arguments(
+    problems: Problems, function: str, parameters: Parameters, node: Tree, field: str = "input"
+) -> None:
     """Report the arguments that a call lacks, and those that its function does not take."""
-    written = node.get("input")
+    written = node.get(field)
     given: Mapping[str, Tree] = {}
     if written is not None and written.value is not None:
         if not isinstance(written.value, Mapping):
@@ -40,7 +42,7 @@ def check_arguments(problems: Problems, function: str, parameters: Parameters, n
     missing = [name for name in parameters.required if name not in given]
     if missing:
         listed = ", ".join(f"`{name}`" for name in missing)
-        what = f"`{function}` needs {listed}: give {'it' if len(missing) == 1 else 'them'} in `input`."
+        what = f"`{function}` needs {listed}: give {'it' if len(missing) == 1 else 'them'} in `{field}`."
         problems.add("missing_argument", (written or node).place, what)
 
 

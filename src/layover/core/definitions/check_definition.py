@@ -36,18 +36,21 @@ def check_definition(
 ) -> None:
     """Report every problem of a definition that has been read."""
     expressions = ExpressionChecker(reading, texts, limits.parts, definition.secrets)
-    _Checker(reading, expressions, NodeChecker(reading, functions, definition)).check(definition)
+    triggers = TriggerChecker(reading, expressions, functions)
+    _Checker(reading, expressions, NodeChecker(reading, functions, definition), triggers).check(definition)
 
 
 class _Checker:
     """Walks the graphs of a definition, outermost first."""
 
-    def __init__(self, reading: Reading, expressions: ExpressionChecker, nodes: NodeChecker) -> None:
+    def __init__(
+        self, reading: Reading, expressions: ExpressionChecker, nodes: NodeChecker, triggers: TriggerChecker
+    ) -> None:
         self._reading = reading
         self._problems: Problems = reading.problems
         self._nodes = nodes
         self._expressions = expressions
-        self._triggers = TriggerChecker(reading, expressions)
+        self._triggers = triggers
 
     def check(self, definition: Definition) -> None:
         site = self._reading.site(definition)

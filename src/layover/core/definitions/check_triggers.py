@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from layover.core.calendar import ScheduleError, check_schedule
-from layover.core.definitions.trigger_types import ScheduleTrigger, SignalTrigger, WebhookTrigger
+from layover.core.definitions.check_arguments import Parameters, check_arguments
+from layover.core.definitions.trigger_types import (
+    PollTrigger,
+    ScheduleTrigger,
+    SignalTrigger,
+    WebhookTrigger,
+    source_key,
+)
 from layover.core.expressions import DYN, STRING, RecordType, Type
 from layover.core.schedules import schedule_of
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from layover.core.definitions.check_expressions import ExpressionChecker
     from layover.core.definitions.model import Definition, TriggerDefinition
     from layover.core.definitions.problems import Problems
@@ -17,6 +27,8 @@ if TYPE_CHECKING:
     from layover.core.definitions.tree import Tree
 
 _MOST = 100
+_SHORTEST_PAUSE = 1_000  # milliseconds between two polls
+_LONGEST_POLL = 3_600_000
 _WITHOUT_SECRET = {"none": "it proves nothing", "token": "its token is made, and shown once, when it is registered"}
 
 # The only name in the expressions of a trigger: there is no execution yet.
@@ -37,9 +49,12 @@ _NAMES: dict[str, Type] = {"trigger": TRIGGER}
 
 
 class TriggerChecker:
-    """Checks the triggers of one definition."""
+    """Checks the triggers of one definition; `functions` are those of `check`."""
 
-    def __init__(self, reading: Reading, expressions: ExpressionChecker) -> None:
+    def __init__(
+        self, reading: Reading, expressions: ExpressionChecker, functions: Collection[str] | None = None
+    ) -> None:
+        self._functions = functions
         self._reading = reading
         self._problems: Problems = reading.problems
         self._expressions = expressions
@@ -60,6 +75,8 @@ class TriggerChecker:
                 self._check_schedule(trigger, definition)
             elif isinstance(trigger, WebhookTrigger):
                 self._check_webhook(trigger, definition)
+            elif isinstance(trigger, PollTrigger):
+                self._check_poll(trigger)
 
     def _check_circle(self, trigger: TriggerDefinition, definition: Definition) -> None:
         """Report a trigger that delivers a signal for which this workflow has a trigger."""
@@ -97,6 +114,28 @@ class TriggerChecker:
         if trigger.deliver is not None and trigger.respond != "accepted":
             message = f"`respond: {trigger.respond}` waits for an execution, and `deliver` starts none."
             self._add("bad_respond", trigger, "respond", message)
+
+    def _check_poll(self, trigger: PollTrigger) -> None:
+        if trigger.every < _SHORTEST_PAUSE:
+            self._add("bad_value", trigger, "every", "`every` is at least `1s`.")
+        if not _SHORTEST_PAUSE <= trigger.timeout <= _LONGEST_POLL:
+            self._add("bad_value", trigger, "timeout", "`timeout` is at least `1s` and at most `1h`.")
+        if "cursor" in trigger.with_:
+            self._add("bad_value", trigger, "with", "The engine passes `cursor` to a source: remove it from `with`.")
+        else:
+            self._check_source(trigger, source_key(trigger.source))
+
+    def _check_source(self, trigger: PollTrigger, key: str) -> None:
+        functions, name = self._functions, trigger.source
+        place = self._site(trigger, "source").place
+        if functions is None:
+            message = f"An instance with a source `{name}` has to poll it."
+            self._problems.warn("unknown_source", place, message)
+        elif key not in functions:
+            known = sorted(one.removeprefix(source_key("")) for one in functions if one.startswith(source_key("")))
+            self._problems.unknown("unknown_source", place, f"There is no source `{name}`", name, known)
+        elif isinstance(functions, Mapping) and isinstance(functions[key], Parameters):
+            check_arguments(self._problems, name, functions[key], self._reading.site(trigger), "with")
 
     def _check_overlap(self, schedule: ScheduleTrigger, definition: Definition) -> None:
         if schedule.overlap == "skip" and schedule.catch_up.which == "all":

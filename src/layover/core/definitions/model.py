@@ -32,6 +32,7 @@ from layover.core.definitions.kinds import (
 )
 
 DEFAULT_MAX_PAUSE = 7 * 86_400_000
+DEFAULT_PENDING = 1_000
 DEFAULT_DEDUP = 7 * 86_400_000  # senders of webhooks retry for up to three days
 
 
@@ -167,7 +168,7 @@ class TriggerDefinition(DefinitionPart, frozen=True, kw_only=True):
     priority: Priority | Text = 0
     correlation_id: Text | None = None
     dedup: Duration = DEFAULT_DEDUP
-    max_pending: Annotated[int, Meta(ge=1, le=1_000_000)] = 1_000
+    max_pending: Annotated[int, Meta(ge=1, le=1_000_000)] = DEFAULT_PENDING
     deliver: DeliveredSignal | None = None
     extra: Extra = {}
 

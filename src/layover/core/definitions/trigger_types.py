@@ -11,7 +11,17 @@ from typing import Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta
 
-from layover.core.definitions.kinds import Data, Duration, Instant, Positive, SecretName, ShortText, SignalName, Text
+from layover.core.definitions.kinds import (
+    Data,
+    Duration,
+    Id,
+    Instant,
+    Positive,
+    SecretName,
+    ShortText,
+    SignalName,
+    Text,
+)
 from layover.core.definitions.model import DefinitionPart, TriggerDefinition
 
 _DAY = 86_400_000
@@ -89,7 +99,20 @@ class WebhookTrigger(TriggerDefinition, frozen=True, kw_only=True):
     respond: Literal["accepted", "result", "pause"] = "accepted"
 
 
-BUILT_IN: tuple[type[TriggerDefinition], ...] = (ScheduleTrigger, SignalTrigger, WebhookTrigger)
+class PollTrigger(TriggerDefinition, frozen=True, kw_only=True):
+    """Asks a source for new items, `every` so often; starts for each item."""
+
+    noun = "poll"
+
+    type: Literal["poll"] = "poll"
+    id: Text | None = None
+    source: Id
+    with_: Data = msgspec.field(name="with", default_factory=dict)
+    every: Duration = 60_000
+    timeout: Duration = 30_000
+
+
+BUILT_IN: tuple[type[TriggerDefinition], ...] = (ScheduleTrigger, SignalTrigger, WebhookTrigger, PollTrigger)
 
 
 def _type_name(struct: type[TriggerDefinition]) -> str:
@@ -98,3 +121,8 @@ def _type_name(struct: type[TriggerDefinition]) -> str:
 
 
 TRIGGER_TYPES: dict[str, type[TriggerDefinition]] = {_type_name(struct): struct for struct in BUILT_IN}
+
+
+def source_key(name: str) -> str:
+    """Return the name of a source among the functions that a check knows; no node type has a colon in its name."""
+    return f"source:{name}"

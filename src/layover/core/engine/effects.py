@@ -262,7 +262,8 @@ def _of_close(state: ExecutionState, event: _Closing, seq: int) -> Iterable[Effe
 
 
 def _of_noted_pause(state: ExecutionState, event: ev.ExecutionPauseNoted, seq: int) -> Iterable[Effect]:
-    return _tell_parent(state, event, seq) if state.facts.gate != "pausing" else ()  # else it is told once it is paused
+    # One that is still pausing tells its parent once it is paused.
+    return _tell_parent(state, event, seq) if state.facts.gate != "pausing" else ()
 
 
 def _of_resume(state: ExecutionState, event: ev.ExecutionResumed, seq: int) -> Iterable[Effect]:

@@ -1,4 +1,4 @@
-"""Commands: what executions are told, in a queue for each."""
+"""Commands to executions, in a queue for each."""
 
 from __future__ import annotations
 

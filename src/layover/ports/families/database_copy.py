@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.moving import Batch, CopiedEvent, KeptSignal, Size, StoredExecution, UsedRate
+    from layover.ports.moving import CopiedBatch, CopiedEvent, KeptSignal, Size, StoredExecution, UsedRate
     from layover.ports.trigger_records import InputRow, TriggerToken
 
 
@@ -35,7 +35,7 @@ class DatabaseCopyStore(Protocol):
     async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
         """Read the logs of triggers in the order of their triggers and numbers, beginning after one event."""
 
-    async def write_batch(self, batch: Batch) -> None:
+    async def write_batch(self, batch: CopiedBatch) -> None:
         """Write a batch as it is; if a row of it exists already, nothing is written.
 
         The versions that executions were started with have to exist, or be part of the batch.

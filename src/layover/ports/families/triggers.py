@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from layover.ports.trigger_records import (
         DueTriggers,
         InputChange,
@@ -59,6 +61,12 @@ class TriggerStore(Protocol):
 
     async def read_overlapping(self, trigger_id: str) -> Overlapping:
         """Read what a trigger has started that is not closed."""
+
+    async def count_pending(self, trigger_id: str, most: int) -> int:
+        """Return how many inputs of a trigger are pending, at most so many."""
+
+    async def find_known(self, trigger_id: str, input_ids: Sequence[str]) -> frozenset[str]:
+        """Return those of some ids that are inputs of a trigger."""
 
     async def find_input(self, trigger_id: str, input_id: str) -> InputRow | None:
         """Find an input."""

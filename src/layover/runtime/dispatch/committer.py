@@ -82,7 +82,7 @@ class Committer:
         try:
             written = self._store.appends.commit([one.append for one in group])
             return written if isinstance(written, asyncio.Future) else asyncio.ensure_future(written)
-        except Exception as error:  # noqa: BLE001 - it is told like any other
+        except Exception as error:  # noqa: BLE001 - the writers get it like any other error
             failed: asyncio.Future[list[Outcome]] = self._loop.create_future()
             failed.set_exception(error)
             return failed

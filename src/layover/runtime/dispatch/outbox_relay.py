@@ -138,7 +138,7 @@ class OutboxRelay:
             await self._driver.send([_command_of(message) for message in messages])
         except StoreUnavailable:
             raise
-        except Exception:  # noqa: BLE001 - it is told which of them it is that cannot be delivered
+        except Exception:  # noqa: BLE001 - each is tried alone, and the one that cannot be delivered is logged
             return [message for message in messages if await self._bring(message)]
         return messages
 

@@ -59,7 +59,7 @@ def tell(one: QueuedAppend, outcome: Outcome | StoreError) -> None:
     """Pass the outcome to the callback of an append."""
     try:
         one.told(outcome)
-    except Exception:  # noqa: BLE001 - the others are told all the same
+    except Exception:  # noqa: BLE001 - the other writers still get their outcomes
         # What is durable stays so: the next owner of the execution goes on from there.
         _log.exception("outcome_not_taken execution=%s", one.append.execution_id)
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from layover.runtime.execution.outbox_messages import Scanning
     from layover.tracing.tracer import Tracer
 
-# One signal may wake many, and one wait may find many: they are told in bunches that a transaction can bear.
+# One signal may wake many, and one wait may find many: they are sent in groups that fit into a transaction.
 _MOST_AT_ONCE = 100
 _MOST_BYTES = 4_000_000
 _MOST_SPANS = 1_000

@@ -22,7 +22,7 @@ Told: TypeAlias = "Callable[[Outcome | StoreError], None]"
 
 
 class AppendSender(Protocol):
-    """Sends appends to the store; their outcomes are told later."""
+    """Sends appends to the store, and reports their outcomes later."""
 
     def submit(self, append: Append, told: Told) -> None:
         """Write an append with the next group."""

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from layover.core.input_index import read_document
 from layover.errors import LayoverError
 from layover.ports.errors import StoreError, StoreUnavailable
-from layover.ports.moving import Batch
+from layover.ports.moving import CopiedBatch
 from layover.ports.records import CLOSED
 from layover.runtime.maintenance.database_copy_shared import SHARED
 from layover.runtime.maintenance.verify import Violation
@@ -163,7 +163,7 @@ async def copy(source: Store, target: Store, after: CopyProgress, tell: Tell) ->
     """Write everything into the target that is not there yet; return the number of executions written."""
     async for version in _versions(source):
         if (version.workflow, version.number) not in after.versions:
-            await target.database_copy.write_batch(Batch(versions=(version,)))
+            await target.database_copy.write_batch(CopiedBatch(versions=(version,)))
     count, total = 0, await _count(source) - await _count(target)
     async for ids in _batches(source, after.execution):
         await _write_batch(target, [as_moved(whole) for whole in await source.database_copy.read_executions(ids)])
@@ -177,7 +177,7 @@ async def copy(source: Store, target: Store, after: CopyProgress, tell: Tell) ->
 
 async def _write_batch(target: Store, executions: Sequence[StoredExecution]) -> None:
     try:
-        await target.database_copy.write_batch(Batch(executions=tuple(executions)))
+        await target.database_copy.write_batch(CopiedBatch(executions=tuple(executions)))
     except StoreUnavailable:
         raise
     except StoreError as error:

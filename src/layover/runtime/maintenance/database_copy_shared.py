@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from layover.ports.access import AuditFilter
-from layover.ports.moving import Batch
+from layover.ports.moving import CopiedBatch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -25,7 +25,7 @@ class Shared(NamedTuple):
 
     read: Callable[[Store, str, int], Awaitable[list[Any]]]
     name: Callable[[Any], str]
-    batch: Callable[[tuple[Any, ...]], Batch]
+    batch: Callable[[tuple[Any, ...]], CopiedBatch]
     most: int
     what: str
 
@@ -71,63 +71,63 @@ SHARED = {
     "signals": Shared(
         lambda store, after, most: store.database_copy.read_signals(after, most),
         lambda kept: str(kept.signal.id),
-        lambda page: Batch(signals=page),
+        lambda page: CopiedBatch(signals=page),
         50,
         "The signals differ.",
     ),
     "rates": Shared(
         lambda store, after, most: store.database_copy.read_rates(after, most),
         lambda rate: str(rate.name),
-        lambda page: Batch(rates=page),
+        lambda page: CopiedBatch(rates=page),
         1_000,
         "The used rates differ.",
     ),
     "keys": Shared(
         lambda store, after, most: store.api_keys.list_keys(after, most),
         lambda key: str(key.id),
-        lambda page: Batch(keys=page),
+        lambda page: CopiedBatch(keys=page),
         500,
         "The API keys differ.",
     ),
     "workflow_statuses": Shared(
         _workflow_statuses,
         lambda status: str(status.workflow),
-        lambda page: Batch(workflow_statuses=page),
+        lambda page: CopiedBatch(workflow_statuses=page),
         500,
         "The statuses of workflows differ.",
     ),
     "triggers": Shared(
         _triggers,
         lambda row: f"{row.workflow}/{row.name}",
-        lambda page: Batch(triggers=page),
+        lambda page: CopiedBatch(triggers=page),
         100,
         "The triggers differ.",
     ),
     "trigger_inputs": Shared(
         _trigger_inputs,
         lambda one: f"{one.trigger_id} {one.input_id}",
-        lambda page: Batch(trigger_inputs=page),
+        lambda page: CopiedBatch(trigger_inputs=page),
         500,
         "The inputs of triggers differ.",
     ),
     "trigger_tokens": Shared(
         lambda store, after, most: store.database_copy.read_trigger_tokens(after, most),
         lambda token: str(token.hash),
-        lambda page: Batch(trigger_tokens=page),
+        lambda page: CopiedBatch(trigger_tokens=page),
         500,
         "The tokens of webhooks differ.",
     ),
     "trigger_events": Shared(
         _trigger_events,
         lambda one: f"{one.trigger_id} {one.event.seq}",
-        lambda page: Batch(trigger_events=page),
+        lambda page: CopiedBatch(trigger_events=page),
         50,
         "The logs of triggers differ.",
     ),
     "audit": Shared(
         _audit,
         lambda entry: f"{entry.at} {entry.id}",
-        lambda page: Batch(audit=page),
+        lambda page: CopiedBatch(audit=page),
         500,
         "The audit entries differ.",
     ),

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import msgspec
 
 from layover.core.calendar import next_occurrence, starts_at
-from layover.core.definitions.trigger_types import ScheduleTrigger
+from layover.core.definitions.trigger_types import PollTrigger, ScheduleTrigger
 from layover.core.expressions.errors import ExpressionError
 from layover.core.moments import Moment, moment
 from layover.core.payloads import plain
+from layover.core.poll_cursors import encode_poll_cursor
 from layover.core.schedules import cursor_at, decode_cursor, encode_cursor, first_start, schedule_of
 from layover.core.trigger_inputs import passes, render_start
 from layover.errors import InvalidInput, LimitReached, NotFound, WrongState
@@ -18,6 +19,7 @@ from layover.model.triggers import Backfilled, Fired, TriggerOccurrence
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.trigger_records import InputChange, NewEvent, Reception, TriggerMove
 from layover.runtime.triggers.planned import planned_of
+from layover.runtime.triggers.poller import ADVANCED
 from layover.runtime.triggers.received import Payload, decode_payload, new_input, trigger_object
 from layover.runtime.triggers.registration import execution_id_of
 
@@ -95,7 +97,27 @@ class Triggers:
             planned = await self._planned(row)
             if isinstance(planned.trigger, ScheduleTrigger):
                 move = _going_on(row, planned.trigger, move, now, catch_up=catch_up)
+            elif isinstance(planned.trigger, PollTrigger):
+                move = msgspec.structs.replace(move, next_at=now)
             if await self._store.triggers.move(msgspec.structs.replace(move, held=False)):
+                self._instance.trigger_runner.changed()
+                return await self.find(trigger_id)
+        raise _contended()
+
+    async def rewind(self, trigger_id: str, cursor: str | None, audit: AuditRow | None) -> TriggerRow:
+        """Set the cursor of a poll, None for the beginning; what is being polled meanwhile is not kept."""
+        stored = encode_poll_cursor(cursor)
+        for _ in range(_TRIES):
+            row, now = await self.find(trigger_id), self._clock.now()
+            _check_alive(row)
+            if row.type != "poll":
+                raise WrongState(f"The trigger is no poll but a {row.type}.", row.state, code="not_a_poll")
+            body = {"cursor": cursor, "processed_count": 0, "by": audit.user if audit is not None else ""}
+            event = NewEvent(kind=ADVANCED, body=msgspec.json.encode(body))
+            move = msgspec.structs.replace(
+                _with_events(row, (event,), now, audit), cursor=stored, next_at=None if row.state == "paused" else now
+            )
+            if await self._store.triggers.move(move):
                 self._instance.trigger_runner.changed()
                 return await self.find(trigger_id)
         raise _contended()

@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("layover.workflow_status")
 
 _LEFT_ALONE = 10_000  # milliseconds that a resume is left to the instance that has begun it
-_AT_ONCE = 100  # executions that are told in one transaction
-_MOST = 2_000  # that are told by one call
+_AT_ONCE = 100  # executions that get their command in one transaction
+_MOST = 2_000  # executions that get their command by one call
 _HELD = ("pausing", "paused")  # the gate is closed, unless it is `paused` for people
 _OPEN = ("pending", "running", "waiting", *_HELD)
 

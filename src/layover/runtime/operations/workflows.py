@@ -81,8 +81,9 @@ class Workflows:
         return plan
 
     def known_types(self) -> frozenset[str]:
-        """Return the node types that can be run here: those that are built in, and those that have a function."""
-        return self._instance.registry.names() | TYPES.keys()
+        """Return the node types that can be run here, built in or with a function, and the sources that are here."""
+        registry = self._instance.registry
+        return registry.names() | TYPES.keys() | registry.source_parameters().keys()
 
 
 def as_plan(definition: Workflow | Plan | Path | str | Mapping[str, object], functions: Collection[str] | None) -> Plan:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from layover.core.plan import Plan, PlannedGraph
 
-_MOST_ATTEMPTS = 100  # of one node that are told, the first and the latest: a retry can go on for ever
+_MOST_ATTEMPTS = 100  # shown of one node, the first and the latest: a retry can go on forever
 _AT_WORK = frozenset({"scheduled", "queued", "running", "entered", "backoff", "incident", "waiting"})
 
 
@@ -145,7 +145,7 @@ class Telling:
                 self._again(name, "entered")
 
     def _again(self, name: str, status: str) -> None:
-        """Tell that a node is at work again; its attempts are told as they ended."""
+        """Mark a node as running again; its attempts stay as they ended."""
         node = self.nodes.get(name)
         if node is not None:
             node.status = status

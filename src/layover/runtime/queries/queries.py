@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.core.resume_waits import NO_END
 from layover.errors import NotFound
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 _DEEPEST = 10  # of the children of children that are asked why
 _MOST_ASKED = 100  # executions that are asked for one answer, children included
-_MOST_TRACEBACKS = 10  # that are told of one execution
+_MOST_TRACEBACKS = 10  # in one answer about an execution
 _OF_OTHERS = frozenset({"child", "failed"})  # reasons that another execution has
 
 
@@ -96,6 +97,17 @@ class Queries:
             return found
         reports = {one.node: progress_of(one) for one in await self._instance.progress.of(row.head.execution_id)}
         return [_with_progress(node, reports.get(node.context_id)) for node in found] if reports else found
+
+    async def failures(self, rows: Sequence[ExecutionRow]) -> dict[str, Failure]:
+        """Return why executions of a list failed, by the last event of each; without details, which may be long."""
+        failed = [row.head for row in rows if row.closed is not None and row.closed.error_code]
+        last = await asyncio.gather(*(self.history(head.execution_id, head.last_seq, 1) for head in failed))
+        return {
+            head.execution_id: replace(failure_of(entry.event.error), details=None)
+            for head, entries in zip(failed, last, strict=True)
+            for entry in entries
+            if isinstance(entry.event, ev.ExecutionFailed)
+        }
 
     async def with_traceback(self, execution_id: str, failure: Failure) -> Failure:
         """Return a failure of an execution with its traceback, if it has one; it may be that of a child."""

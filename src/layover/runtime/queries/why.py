@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from layover.ports.limit_records import Admission
     from layover.ports.records import Head, Liveness
 
-MOST_REASONS = 100  # that are told of one execution; of the others, how many there are
+MOST_REASONS = 100  # of one execution; the others are counted
 _WORTH_TELLING = 2
 _WAITING = frozenset({"queued", "running", "scheduled", "backoff", "incident"})
 

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 _MOMENTS: Final = frozenset({"at", "deadline", "retry_at", "timeout_at", "start_at", "escalate_at", "beat_by"})
 
 
-def summary_of(row: ExecutionRow) -> ExecutionSummary:
-    """Return one execution of a list."""
+def summary_of(row: ExecutionRow, failure: Failure | None = None) -> ExecutionSummary:
+    """Return one execution of a list; its row has the code of its failure, and its log the rest."""
     head, info, closed = row.head, row.info, row.closed
     code = closed.error_code if closed is not None else ""
     return ExecutionSummary(
@@ -33,7 +33,7 @@ def summary_of(row: ExecutionRow) -> ExecutionSummary:
         version=row.version,
         status=head.status,
         outcome=closed.outcome if closed is not None else "",
-        error=Failure(code=code, message="") if code else None,
+        error=failure or (Failure(code=code, message="") if code else None),
         tags=info.tags,
         priority=info.priority,
         correlation_id=info.correlation_id,

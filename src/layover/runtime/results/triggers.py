@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.moments import Moment
+from layover.core.poll_cursors import decode_poll_cursor
 from layover.model.triggers import Trigger, TriggerEvent, TriggerInput
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ def trigger_of(row: TriggerRow, status: WorkflowStatus | None, address: str | No
         reason=reason,
         next_at=Moment.maybe(row.next_at),
         failures=row.failures,
+        cursor=decode_poll_cursor(row.cursor) if row.type == "poll" else None,
         definition=msgspec.json.decode(row.config),
         managed=row.managed,
         address=address,

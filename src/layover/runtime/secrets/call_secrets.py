@@ -43,7 +43,7 @@ class CallSecrets:
             registered.add(value, name)
 
     def fill(self, given: object) -> object:
-        """Put the values into the input of the call, which is a copy that nobody else has."""
+        """Put the values into the input of the call, which is a copy of its own."""
         for path, name in self._positions:
             given = _filled(given, path, secret_reference(name), self._values[name])
         return given

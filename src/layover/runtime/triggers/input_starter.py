@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from layover.runtime.operations.signals import Signals
     from layover.runtime.operations.starter import Starter
     from layover.runtime.plans import Plans, Startable
+    from layover.runtime.triggers.received import Payload
 
 REJECTED_FOR = 30 * 86_400_000  # milliseconds that a rejected input is kept
 _TRIES = 3
@@ -54,10 +55,10 @@ class InputStarter:
         self._starter = starter
         self._signals = signals
 
-    async def start(self, row: TriggerRow, one: InputRow) -> Outcome:
+    async def start(self, row: TriggerRow, one: InputRow, payload: Payload | None = None) -> Outcome:
         """Start an input; if it cannot be now, it is rejected, or due again later."""
         try:
-            return await self._start(row, one)
+            return await self._start(row, one, payload)
         except StoreUnavailable:
             raise
         except (ExpressionError, InvalidInput) as error:
@@ -65,7 +66,7 @@ class InputStarter:
         except LayoverError as error:
             return await self._again(row, one, error.message)
 
-    async def _start(self, row: TriggerRow, one: InputRow) -> Outcome:
+    async def _start(self, row: TriggerRow, one: InputRow, payload: Payload | None) -> Outcome:
         now = self._driver.clock.now()
         try:
             startable = await self._plans.startable(row.workflow, None, now)
@@ -76,16 +77,20 @@ class InputStarter:
         planned = planned_of(startable.plan, row)
         if planned is None:
             return await self._reject(row, one, "Its trigger was removed from the workflow.")
-        events = await self._store.triggers.list_events(row.id, one.seq - 1, 1)
-        if not events or events[0].seq != one.seq:
+        payload = payload if payload is not None else await self._payload(one)
+        if payload is None:
             return await self._reject(row, one, "Its data are gone.")
-        trigger = trigger_object(row, one, decode_payload(events[0].body))
+        trigger = trigger_object(row, one, payload)
         if not passes(planned, trigger, now):
             return await self._change(one, "skipped", "filtered", "filtered")
         signal = render_signal(planned, trigger, now)
         if signal is not None:
             return await self._deliver(row, one, signal)
         return await self._create(row, one, startable, planned, trigger)
+
+    async def _payload(self, one: InputRow) -> Payload | None:
+        events = await self._store.triggers.list_events(one.trigger_id, one.seq - 1, 1)
+        return decode_payload(events[0].body) if events and events[0].seq == one.seq else None
 
     async def _create(
         self,

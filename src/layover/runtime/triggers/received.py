@@ -8,12 +8,13 @@ import msgspec
 
 from layover.core.expressions.errors import ExpressionError
 from layover.core.moments import moment
-from layover.core.trigger_inputs import input_id, passes
+from layover.core.trigger_inputs import failing_part, input_id, passes
 from layover.ports.trigger_records import InputRow, NewEvent
 
 if TYPE_CHECKING:
     from layover.core.plan import PlannedTrigger
     from layover.ports.trigger_records import TriggerRow
+    from layover.runtime.triggers.notes import FilteredNotes
 
 RECEIVED = "TriggerInputReceived"
 OWN_FOR = 1_000  # milliseconds that a pending input is left to the instance that wrote it
@@ -63,12 +64,22 @@ def new_input(
     return NewEvent(kind=RECEIVED, body=msgspec.json.encode(payload), input=one)
 
 
+def note_filtered(
+    notes: FilteredNotes, row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
+) -> None:
+    """Note an input that the filter does not let pass, with the part of the filter that is false."""
+    if event.input is not None:
+        notes.add(row.id, failing_part(planned, trigger_object(row, event.input, payload), now), now)
+
+
 def named_input(
     row: TriggerRow, planned: PlannedTrigger, event: NewEvent, payload: Payload, now: int
 ) -> NewEvent | None:
     """Return an input with the id that its author gives it; None if the filter does not let it pass."""
     if event.input is None:
         return None
+    if "filter" not in planned.expressions and "id" not in planned.renderers:
+        return event
     try:
         trigger = trigger_object(row, event.input, payload)
         if not passes(planned, trigger, now):

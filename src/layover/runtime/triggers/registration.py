@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.definitions.canonical import part_document
-from layover.core.definitions.trigger_types import ScheduleTrigger, SignalTrigger
+from layover.core.definitions.trigger_types import PollTrigger, ScheduleTrigger, SignalTrigger
 from layover.core.ids import trigger_id, uuid8
 from layover.core.schedules import cursor_at, encode_cursor, first_start, timing_of
 from layover.ports.trigger_records import NewTrigger
@@ -53,5 +53,9 @@ def new_trigger(workflow: str, trigger: TriggerDefinition, now: int) -> NewTrigg
             )
         case SignalTrigger():
             return NewTrigger(id=id_, name=trigger.name, type=trigger.type, config=config, topic=trigger.signal)
+        case PollTrigger():
+            return NewTrigger(
+                id=id_, name=trigger.name, type=trigger.type, config=config, next_at=now, keeps_cursor=True
+            )
         case _:
             return NewTrigger(id=id_, name=trigger.name, type=trigger.type, config=config)

@@ -104,6 +104,11 @@ class ScheduleClaimer:
             self._plans.forget(row.workflow)  # a newer version was registered elsewhere
         return None
 
+    async def is_active(self, workflow: str, now: int) -> bool:
+        """Return whether a workflow starts what comes, and is neither paused, nor inactive, nor deleted."""
+        status = await self._plans.status(workflow, now)
+        return status is None or status.state not in _NOT_NOW
+
     async def _room(self, row: TriggerRow, trigger: ScheduleTrigger) -> int | None:
         most = _ROOM.get(trigger.overlap)
         if most is None:

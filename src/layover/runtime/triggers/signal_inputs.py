@@ -13,7 +13,7 @@ import msgspec
 from layover.core.definitions.trigger_types import SignalTrigger
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.trigger_records import Reception
-from layover.runtime.triggers.received import Payload, named_input, new_input
+from layover.runtime.triggers.received import Payload, named_input, new_input, note_filtered
 
 if TYPE_CHECKING:
     from layover.ports.records import Signal
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from layover.ports.trigger_records import TriggerRow
     from layover.runtime.clock import Clock
     from layover.runtime.metrics import Metrics
+    from layover.runtime.triggers.notes import FilteredNotes
     from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
     from layover.runtime.triggers.trigger_runner import TriggerRunner
 
@@ -29,13 +30,20 @@ class SignalInputs:
     """Writes the inputs of triggers that signals fire."""
 
     def __init__(
-        self, store: Store, clock: Clock, claimer: ScheduleClaimer, runner: TriggerRunner, metrics: Metrics
+        self,
+        store: Store,
+        clock: Clock,
+        claimer: ScheduleClaimer,
+        runner: TriggerRunner,
+        metrics: Metrics,
+        filtered: FilteredNotes,
     ) -> None:
         self._store = store
         self._clock = clock
         self._claimer = claimer
         self._runner = runner
         self._metrics = metrics
+        self._filtered = filtered
 
     async def offer(self, signal: Signal, *, matched: bool) -> bool:
         """Write an input for each trigger that the signal fires; return whether all have taken it."""
@@ -57,6 +65,7 @@ class SignalInputs:
         named = named_input(row, planned, event, payload, now)
         if named is None:
             self._metrics.trigger_input(row.workflow, row.name, "filtered")
+            note_filtered(self._filtered, row, planned, event, payload, now)
             return True
         kept = named.input
         if kept is None:

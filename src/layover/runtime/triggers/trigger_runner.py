@@ -14,16 +14,14 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Protocol
 
-import msgspec
-
 from layover.errors import LayoverError
 from layover.ports.errors import StoreUnavailable
 from layover.ports.hints import Hint
-from layover.ports.trigger_records import NewEvent, TriggerMove
 from layover.runtime.dispatch.releases import NoOthers
+from layover.runtime.triggers.back_off import failed_move
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from layover.ports.access import WorkflowStatus
     from layover.ports.store import Store
@@ -34,12 +32,12 @@ if TYPE_CHECKING:
     from layover.runtime.metrics import Metrics
     from layover.runtime.settings import RuntimeSettings
     from layover.runtime.triggers.input_starter import InputStarter
+    from layover.runtime.triggers.poller import Poller, StartableInput
+    from layover.runtime.triggers.received import Payload
     from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 
 _MOST_AT_ONCE = 100
 _POLLS_AT_REST = 5  # between two looks while nothing is due, so that an idle instance hardly asks its database
-_FIRST_PAUSE, _LONGEST_PAUSE = 1_000, 300_000  # milliseconds before a trigger that failed is tried again
-_FAILURES = 10  # in a row make it an error
 
 _log = logging.getLogger("layover.triggers")
 
@@ -53,6 +51,8 @@ class DueWorkflows(Protocol):
 
 class TriggerRunner:
     """Serves what is due."""
+
+    poller: Poller | None = None
 
     def __init__(
         self,
@@ -75,6 +75,7 @@ class TriggerRunner:
         self._kept: list[tuple[TriggerRow, InputRow]] = []  # inputs that were just stored here
         self.others: Others = NoOthers()
         self.workflows: DueWorkflows | None = None
+        self._starting: set[tuple[str, str]] = set()  # those of a poll, by trigger and id
 
     def stop(self) -> None:
         """Serve no more; other instances serve the rest."""
@@ -121,11 +122,15 @@ class TriggerRunner:
             self.hint(due.next_due)
         moved = False
         for row in due.triggers:
-            moved = await self._claim(row, now) or moved
-        await self._start(await self._with_triggers(due.inputs))
+            if row.type == "poll" and self.poller is not None:
+                self.poller.begin(row)
+            else:
+                moved = await self._claim(row, now) or moved
+        inputs = [one for one in due.inputs if (one.trigger_id, one.input_id) not in self._starting]
+        await self._start(await self._with_triggers(inputs))
         for status in due.workflows:
             moved = await self._go_on(status) or moved
-        return moved or len(due.inputs) == _MOST_AT_ONCE
+        return moved or (len(due.inputs) == _MOST_AT_ONCE and bool(inputs))
 
     async def _claim(self, row: TriggerRow, now: int) -> bool:
         """Claim what is due of a trigger, and start it; return whether it has moved on."""
@@ -153,24 +158,10 @@ class TriggerRunner:
 
     async def _failed(self, row: TriggerRow, error: Exception, now: int) -> None:
         """Try a trigger again later; after ten failures in a row it is an error, and still tried."""
-        failures = row.failures + 1
-        pause = min(_FIRST_PAUSE * 2 ** min(row.failures, 20), _LONGEST_PAUSE)
         message = error.message if isinstance(error, LayoverError) else f"{type(error).__name__}: {error}"
-        _log.warning("trigger_failed trigger=%s/%s failures=%d", row.workflow, row.name, failures, exc_info=error)
-        is_error = failures >= _FAILURES
-        body = msgspec.json.encode({"state": "error" if is_error else row.state, "reason": message[:1_000]})
-        move = TriggerMove(
-            trigger_id=row.id,
-            expected_seq=row.seq,
-            at=now,
-            state="error" if is_error else row.state,
-            reason=message[:1_000],
-            next_at=now + pause,
-            cursor=row.cursor,
-            failures=failures,
-            events=(NewEvent(kind="TriggerStateChanged", body=body),),
-        )
-        await self._store.triggers.move(move)
+        text = "trigger_failed trigger=%s/%s failures=%d error=%s"
+        _log.warning(text, row.workflow, row.name, row.failures + 1, message, exc_info=error)
+        await self._store.triggers.move(failed_move(row, message, now))
 
     async def _with_triggers(self, inputs: Iterable[InputRow]) -> list[tuple[TriggerRow, InputRow]]:
         rows: dict[str, TriggerRow | None] = {}
@@ -186,9 +177,25 @@ class TriggerRunner:
     async def _start(self, inputs: Iterable[tuple[TriggerRow, InputRow]]) -> None:
         await asyncio.gather(*(self.start_input(row, one) for row, one in inputs))
 
-    async def start_input(self, row: TriggerRow, one: InputRow) -> str:
-        """Start an input now, and count what became of it."""
-        outcome = await self._starter.start(row, one)
+    def filtered(self, row: TriggerRow, count: int) -> None:
+        """Count items that the filter did not let pass."""
+        if count:
+            self._metrics.trigger_input(row.workflow, row.name, "filtered", count)
+
+    async def start_new(self, row: TriggerRow, inputs: Sequence[StartableInput]) -> None:
+        """Start inputs that were just stored here, in their order as far as that goes."""
+        names = {(row.id, one.row.input_id) for one in inputs}
+        self._starting |= names
+        try:
+            for begin in range(0, len(inputs), _MOST_AT_ONCE):
+                group = inputs[begin : begin + _MOST_AT_ONCE]
+                await asyncio.gather(*(self.start_input(row, one.row, one.payload) for one in group))
+        finally:
+            self._starting -= names
+
+    async def start_input(self, row: TriggerRow, one: InputRow, payload: Payload | None = None) -> str:
+        """Start an input now, and count what became of it; its data are read unless they are given."""
+        outcome = await self._starter.start(row, one, payload)
         if outcome == "later":
             self.hint(self._clock.now() + self._settings.poll)
         if outcome not in ("elsewhere", "later"):

@@ -7,7 +7,6 @@ before anything else sees them.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from urllib.parse import parse_qsl
 
@@ -30,7 +29,8 @@ from layover.core.webhooks import (
 from layover.errors import InvalidInput, LimitReached, NotAllowed, NotFound
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.trigger_records import Reception
-from layover.runtime.triggers.received import Payload, named_input, new_input
+from layover.runtime.triggers.notes import RefusedDeliveryNote, TriggerNotes
+from layover.runtime.triggers.received import Payload, named_input, new_input, note_filtered
 from layover.runtime.triggers.registration import execution_id_of
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ LARGEST_BODY: Final = 1_000_000
 _MOST_HEADERS: Final = 50
 _LONGEST_HEADER: Final = 1_000
 _MOST_FIELDS: Final = 1_000
-_MOST_REFUSED: Final = 1_000  # triggers of which the last refused delivery is remembered
 _MASKED: Final = ("authorization", "cookie", "signature", "token", "secret", "api-key", "password")
 _FORM: Final = "application/x-www-form-urlencoded"
 
@@ -82,21 +81,13 @@ class HookResult(NamedTuple):
     challenge: str = ""
 
 
-class RefusedDeliveryNote(NamedTuple):
-    """The last delivery to a trigger that proved nothing."""
-
-    at: int
-    reason: str
-    skew: int | None
-
-
 class Webhooks:
     """Takes deliveries."""
 
     def __init__(self, instance: Instance, claimer: ScheduleClaimer) -> None:
         self._instance = instance
         self._claimer = claimer
-        self.refused: OrderedDict[str, RefusedDeliveryNote] = OrderedDict()
+        self.refused = TriggerNotes[RefusedDeliveryNote]()
 
     async def exists(self, hook: HookName) -> str:
         """Return the id of a webhook; NotFound if there is none."""
@@ -119,6 +110,7 @@ class Webhooks:
         event = named_input(row, planned, new, payload, now)
         if event is None or event.input is None:
             self._instance.metrics.trigger_input(row.workflow, row.name, "filtered")
+            note_filtered(self._instance.filtered_inputs, row, planned, new, payload, now)
             return HookResult("filtered", verified.input_id)
         most = planned.trigger.max_pending
         kept = await self._instance.store.triggers.receive(Reception(input=event.input, event=event, most_pending=most))
@@ -149,10 +141,7 @@ class Webhooks:
         if not isinstance(verdict, RefusedHook):
             return verdict
         self._instance.metrics.webhook_refused(verdict.reason)
-        self.refused[row.id] = RefusedDeliveryNote(now, verdict.reason, verdict.skew)
-        self.refused.move_to_end(row.id)
-        if len(self.refused) > _MOST_REFUSED:
-            self.refused.popitem(last=False)
+        self.refused.set(row.id, RefusedDeliveryNote(now, verdict.reason, verdict.skew))
         raise NotAllowed("The delivery is not signed as this webhook expects.", code="bad_signature")
 
     async def _secrets(self, workflow: str, trigger: WebhookTrigger) -> list[WebhookSecret]:

@@ -23,6 +23,7 @@ from layover.ports.records import (
 )
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.json_contains import storable_input
+from layover.stores.leases import lease_end
 from layover.stores.memory.audit import write_audit
 from layover.stores.memory.triggers import is_pending, start_input
 
@@ -118,7 +119,7 @@ def _write(db: MemoryDatabase, append: Append) -> None:
             db.inputs[id_] = kept
         db.logs[id_] = []
         db.commands[id_] = []
-    db.heads[id_] = _created(append, append.new) if append.new is not None else _moved(db.heads[id_], append)
+    db.heads[id_] = _created(db, append, append.new) if append.new is not None else _moved(db.heads[id_], append)
     earlier = sum(entry.count for entry in append.earlier)
     last = Entry(
         seq=append.expected_seq + 1 + earlier, at=append.at, count=append.count - earlier, events=append.events
@@ -144,7 +145,9 @@ def name_of(message: Message) -> tuple[str, int, str]:
     return message.sender, message.n, message.destination
 
 
-def _created(append: Append, new: NewExecution) -> Head:
+def _created(db: MemoryDatabase, append: Append, new: NewExecution) -> Head:
+    resting = append.rest
+    leased_until = lease_end(append.lease_until, append.at, db.clock())
     return Head(
         execution_id=append.execution_id,
         workflow=new.workflow,
@@ -153,10 +156,10 @@ def _created(append: Append, new: NewExecution) -> Head:
         last_epoch=append.epoch,
         epoch=append.epoch,
         priority=new.priority,
-        owner=append.owner if append.rest is None else None,
-        wake_at=append.lease_until if append.rest is None else append.rest.wake_at,
-        missing=append.rest.missing if append.rest is not None else (),
-        missing_since=append.at if append.rest is not None and append.rest.missing else None,
+        owner=append.owner if resting is None else None,
+        wake_at=leased_until if resting is None else resting.wake_at,
+        missing=resting.missing if resting is not None else (),
+        missing_since=append.at if resting is not None and resting.missing else None,
         paused_at=append.at if append.status == "paused" else None,
     )
 

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most, check_ids
+from layover.stores.leases import lasting
 from layover.stores.memory.appends import released
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class MemoryClaims:
 
 def claim_executions(db: MemoryDatabase, claim: Claim) -> Claims:
     """Claim executions that are due, or one execution that no instance drives."""
+    claim = lasting(claim, db.clock())
     claimed = tuple(_take(db, head, claim) for head in _claimable_heads(db, claim))
     later = [head.wake_at for head in db.heads.values() if head.wake_at is not None and head.wake_at > claim.now]
     return Claims(claimed=claimed, next_due=min(later, default=None))

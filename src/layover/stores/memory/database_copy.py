@@ -17,7 +17,7 @@ from layover.stores.memory.queries import get, points
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.moving import Batch
+    from layover.ports.moving import CopiedBatch
     from layover.ports.trigger_records import InputRow, TriggerToken
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
@@ -60,7 +60,7 @@ class MemoryDatabaseCopy:
         """Read the logs of triggers."""
         return trigger_events(await self._session.turn(), after, most)
 
-    async def write_batch(self, batch: Batch) -> None:
+    async def write_batch(self, batch: CopiedBatch) -> None:
         """Write a batch of another database."""
         write_batch(await self._session.turn(), batch)
 
@@ -121,7 +121,7 @@ def trigger_events(db: MemoryDatabase, after: tuple[str, int] | None, most: int)
     return [CopiedEvent(trigger_id=id_, event=db.trigger_events[id_][seq]) for id_, seq in wanted]
 
 
-def write_batch(db: MemoryDatabase, batch: Batch) -> None:
+def write_batch(db: MemoryDatabase, batch: CopiedBatch) -> None:
     """Write a batch of another database. A row that exists is an error, and nothing is written then."""
     _check(db, batch)
     db.versions += batch.versions
@@ -142,7 +142,7 @@ def write_batch(db: MemoryDatabase, batch: Batch) -> None:
         db.trigger_events.setdefault(one.trigger_id, {})[one.event.seq] = one.event
 
 
-def _check(db: MemoryDatabase, batch: Batch) -> None:
+def _check(db: MemoryDatabase, batch: CopiedBatch) -> None:
     versions = {(version.workflow, version.number) for version in db.versions}
     if (
         any(whole.id in db.heads for whole in batch.executions)

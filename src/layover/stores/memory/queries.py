@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import asdict
 
+from layover.ports.trigger_records import TRIGGER_STATES
 from layover.ports.view_records import ExecutionRow, Gauges, Loaded
 from layover.stores.checks import at_most, check_ids
 from layover.stores.filters import check_conditions, document_fulfils
@@ -204,4 +205,13 @@ def gauges(db: MemoryDatabase, now: int, before: int, workflows: int) -> Gauges:
         commands=sum(head.commands_seq - head.commands_done for head in due),
         messages=len(messages),
         oldest_message=min(messages, default=None),
+        triggers={state: sum(row.state == state for row in db.triggers.values()) for state in TRIGGER_STATES},
+        pending_inputs=_pending_inputs(db, workflows),
     )
+
+
+def _pending_inputs(db: MemoryDatabase, most: int) -> dict[str, int]:
+    inputs = Counter(one.trigger_id for one in db.trigger_inputs.values() if one.state == "pending")
+    named = sorted(inputs.items())[:most]
+    rows = [(db.triggers[id_], count) for id_, count in named if id_ in db.triggers]
+    return {f"{row.workflow}/{row.name}": count for row, count in rows}

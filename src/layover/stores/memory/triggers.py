@@ -97,6 +97,15 @@ class MemoryTriggers:
         """Read what is open."""
         return read_overlapping(await self._session.turn(), trigger_id)
 
+    async def count_pending(self, trigger_id: str, most: int) -> int:
+        """Count pending inputs."""
+        return min(_pending(await self._session.turn(), trigger_id), most)
+
+    async def find_known(self, trigger_id: str, input_ids: Sequence[str]) -> frozenset[str]:
+        """Find known ids."""
+        inputs = (await self._session.turn()).trigger_inputs
+        return frozenset(id_ for id_ in input_ids if (trigger_id, id_) in inputs)
+
     async def find_input(self, trigger_id: str, input_id: str) -> InputRow | None:
         """Find an input."""
         return (await self._session.turn()).trigger_inputs.get((trigger_id, input_id))
@@ -196,6 +205,8 @@ def move_trigger(db: MemoryDatabase, move: TriggerMove) -> bool:
     row = db.triggers.get(move.trigger_id)
     if row is None or row.seq != move.expected_seq:
         return False
+    if move.lease is not None and (row.epoch, row.cursor) != (move.lease.epoch, move.lease.cursor):
+        return False
     db.triggers[row.id] = replace(
         row,
         state=move.state,
@@ -203,6 +214,8 @@ def move_trigger(db: MemoryDatabase, move: TriggerMove) -> bool:
         next_at=move.next_at,
         cursor=move.cursor,
         failures=move.failures,
+        epoch=row.epoch + (move.owner is not None),
+        owner=move.owner,
         seq=row.seq + len(move.events),
     )
     for seq, event in with_numbers(move.expected_seq, move.events):

@@ -46,6 +46,7 @@ class AnswerRequest(NamedTuple):
     now: int
     claim: Claim | None
     audit: AuditRow | None = None
+    length: int | None = None  # of the lease, if the server's clock counts
 
 
 class PostgresAnswers:
@@ -64,7 +65,11 @@ class PostgresAnswers:
     ) -> Reserved | Refusal:
         """Reserve a pause point for an answer, and enqueue it."""
         check_texts(answer.point, source)
-        request = AnswerRequest(answer, source, now, claim, audit)
+        length: int | None = None
+        if claim is not None:
+            lease_until, length = self._session.lease(claim.now, claim.lease_until)
+            claim = replace(claim, lease_until=lease_until)
+        request = AnswerRequest(answer, source, now, claim, audit, length)
         for _ in range(_TRIES):
             try:
                 result = await self._batcher.ask(request)
@@ -104,6 +109,7 @@ class _Judged(NamedTuple):
     command: QueuedCommand
     claim: Claim | None
     audit: AuditRow | None
+    length: int | None
 
 
 async def attempt(db: StatementRunner, group: Sequence[AnswerRequest]) -> list[Answered | None]:
@@ -127,7 +133,7 @@ def _keys_of(group: Sequence[AnswerRequest]) -> tuple[list[str], list[str]]:
 
 
 def _judge(place: int, request: AnswerRequest, row: Row | None) -> Answered | _Judged:
-    given, source, now, claim, audit = request
+    given, source, now, claim, audit, length = request
     if row is None:
         return unknown_point(given.point)
     found, kept, before = point_of(row[1 : _POINT_COLUMNS + 1]), row[_POINT_COLUMNS + 1 : -1], row[-1]
@@ -142,7 +148,7 @@ def _judge(place: int, request: AnswerRequest, row: Row | None) -> Answered | _J
     source_n = 0 if source else n
     body = msgspec.json.encode(given)
     command = QueuedCommand(n=n, at=now, kind="Answer", body=body, source=source, source_n=source_n)
-    return _Judged(place, head, found, point, command, claim, audit)
+    return _Judged(place, head, found, point, command, claim, audit, length)
 
 
 async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judged, Reserved]]:
@@ -161,6 +167,7 @@ async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judg
         [one.command.source_n for one in judged],
         [one.claim.instance if one.claim is not None else None for one in judged],
         [one.claim.lease_until if one.claim is not None else one.command.at for one in judged],
+        [one.length for one in judged],
     )
     audited = [(one.head.execution_id, one.audit) for one in judged if one.audit is not None]
     if audited:
@@ -180,8 +187,7 @@ def _reserved_answer(one: _Judged, rows: list[Row]) -> Reserved:
     taken = reserved(head, one.found, one.point, command.n)
     if claim is None or head.owner is not None:
         return taken
-    claimed = replace(
-        head, commands_seq=command.n, owner=claim.instance, epoch=head.epoch + 1, wake_at=claim.lease_until
-    )
-    unread = [command_of(row[HEAD_COLUMNS:]) for row in rows if row[HEAD_COLUMNS] is not None]
+    *_, lease_until = rows[0]
+    claimed = replace(head, commands_seq=command.n, owner=claim.instance, epoch=head.epoch + 1, wake_at=lease_until)
+    unread = [command_of(row[HEAD_COLUMNS:-1]) for row in rows if row[HEAD_COLUMNS] is not None]
     return replace(taken, claimed=Claimed(head=claimed, commands=(*unread, command)))

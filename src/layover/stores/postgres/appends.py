@@ -18,6 +18,7 @@ from layover.stores.checks import checked_appends, point_exists
 from layover.stores.json_contains import storable_input
 from layover.stores.postgres.commit_statements import (
     KEEPING,
+    LEASED,
     MOVES,
     NEW,
     RESTING_MOVES,
@@ -51,7 +52,7 @@ class PostgresAppends:
     async def _commit(self, appends: Sequence[Append]) -> list[Outcome]:
         announce_soon(CommitPoint.ROWS_WRITTEN)  # after the statement was sent, before its result arrives
         db = self._session.db
-        return await _commit(db, db.address.schema, appends)
+        return await _commit(db, self._session, appends)
 
     async def commit_informed(self, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append]) -> Outcome:
         """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
@@ -60,20 +61,19 @@ class PostgresAppends:
 
         async def write(tx: StatementRunner) -> Outcome:
             await tx.fetch("lock_head", checked.execution_id)
-            schema = db.address.schema
-            (outcome,) = await _commit(tx, schema, [checked])
+            (outcome,) = await _commit(tx, self._session, [checked])
             if outcome.verdict == "uninformed":
-                (outcome,) = await _commit(tx, schema, checked_appends([decide(outcome.commands)]))
+                (outcome,) = await _commit(tx, self._session, checked_appends([decide(outcome.commands)]))
             return outcome
 
         return await db.transact(write)
 
 
-async def _commit(db: StatementRunner, schema: str, appends: Sequence[Append]) -> list[Outcome]:
+async def _commit(db: StatementRunner, session: PostgresSession, appends: Sequence[Append]) -> list[Outcome]:
     if not appends:
         return []
-    group = _Group(appends)
-    statement = commit_statement(schema, frozenset(group.parts))
+    group = _Group(appends, session)
+    statement = commit_statement(session.db.address.schema, frozenset(group.parts))
     try:
         refused = await db.fetch_text(statement.text, *(group.values[name] for name in statement.values))
     except StoreError as error:
@@ -137,7 +137,8 @@ _UNCHANGED = _Became(None, "", None)
 class _Group:
     """The values of a group, column by column, and the parts of the statement that the group needs."""
 
-    def __init__(self, appends: Sequence[Append]) -> None:
+    def __init__(self, appends: Sequence[Append], session: PostgresSession) -> None:
+        self._session = session
         self.parts: set[str] = set()
         self.values: dict[str, Any] = {}
         new = [append for append in appends if append.new is not None]
@@ -168,7 +169,7 @@ class _Group:
         values["new_status"] = [append.status for append in appends]
         values["new_epochs"] = [append.epoch for append in appends]
         values["new_owners"] = [append.owner if append.rest is None else None for append in appends]
-        values["new_wake_at"] = [a.lease_until if a.rest is None else a.rest.wake_at for a in appends]
+        values["new_wake_at"] = [self._wake_at(append) for append in appends]
         values["new_missing"] = [_json(rest.missing) if rest is not None else None for rest in rests]
         values["new_counts"] = [_own_count(append) for append in appends]
         values["new_at"] = [append.at for append in appends]
@@ -177,6 +178,14 @@ class _Group:
         values["new_finished_at"] = [a.at if end is not None else None for a, end in zip(appends, ends, strict=True)]
         values["new_outcomes"] = [end.outcome if end is not None else None for end in ends]
         values["new_error_codes"] = [end.error_code if end is not None else None for end in ends]
+
+    def _wake_at(self, append: Append) -> int | None:
+        if append.rest is not None:
+            return append.rest.wake_at
+        lease_until, length = self._session.lease(append.at, append.lease_until)
+        if length is not None:
+            self.parts.add(LEASED)
+        return lease_until
 
     def _move(self, appends: list[Append]) -> None:
         values = self.values

@@ -36,7 +36,8 @@ class PostgresClaims:
         if session.local_instances is not None:
             await session.local_instances.look(claim.now)
         asked_at, takes_over_from = running(), self._takes_over_from(claim.lease_until - claim.now)
-        db, common = session.db, (claim.now, claim.instance, claim.lease_until)
+        lease_until, length = session.lease(claim.now, claim.lease_until)
+        db, common = session.db, (claim.now, claim.instance, lease_until, length)
         if claim.execution_id is not None:
             rows = await db.fetch("claim_one", *common, claim.execution_id, takes_over_from)
         else:
@@ -45,8 +46,8 @@ class PostgresClaims:
             rows = await db.fetch("claim_due", *common, most, types, waiting, takes_over_from)
         taken = [row for row in rows if row[0] is not None]
         next_due, *times = rows[0][HEAD_COLUMNS + 1 :]
-        if taken and claim.lease_until > claim.now:
-            next_due = claim.lease_until if next_due is None else min(next_due, claim.lease_until)
+        if taken and lease_until > claim.now:
+            next_due = lease_until if next_due is None else min(next_due, lease_until)
         claimed = await _with_commands(db, taken)
         await self._hear(asked_at, Times(*times))
         return Claims(claimed=claimed, next_due=next_due)

@@ -22,6 +22,17 @@ _PENDING = (
     "\n    WHERE execution_id <> ALL(:started_ids::uuid[])"
     " OR (execution_id IN (SELECT execution_id FROM started_inputs)) IS TRUE"
 )
+LEASED = "leased"  # some new executions are driven: the clock of the server counts for how long
+_LEASED = """CASE
+            WHEN owner IS NULL THEN wake_at
+            ELSE greatest(
+                wake_at,
+                wake_at - at + (
+                    SELECT greatest((extract(EPOCH FROM clock_timestamp()) * 1000)::bigint, max(i.seen_at))
+                    FROM layover.instances AS i
+                )
+            )
+        END"""
 KEEPING = "keeping"  # some appends made no progress, and keep the count of takeovers
 _KEPT = "CASE WHEN h.execution_id = ANY(:keeping::uuid[]) THEN h.takeovers ELSE 0 END"
 # The parts that begin executions, and those that move them.
@@ -62,7 +73,8 @@ def commit_statement(schema: str, wanted: frozenset[str]) -> CommitStatement:
     found += [_PARTS[name] for begin in (NEW, MOVES, RESTING_MOVES) if begin in wanted for name in _TABLES[begin]]
     kept = _KEPT if KEEPING in wanted else "0"
     pending = _PENDING if STARTED_INPUTS in wanted else ""
-    found = [part.replace("{whose_inputs_were_pending}", pending) for part in found]
+    wake_at = _LEASED if LEASED in wanted else "wake_at"
+    found = [part.replace("{whose_inputs_were_pending}", pending).replace("{wake_at}", wake_at) for part in found]
     tables = [part.replace("{new_heads_are_there}", after).replace("{takeovers}", kept) for part in found]
     kinds = [kind for kind, has in (("new", NEW in wanted), ("moves", has_moves)) if has]
     belongings = [_PARTS[name] for name in BELONGINGS if name in wanted]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
-    from layover.ports.moving import Batch
+    from layover.ports.moving import CopiedBatch
     from layover.ports.records import PointRow
     from layover.ports.trigger_records import InputRow
     from layover.ports.view_records import ExecutionRow
@@ -88,7 +88,7 @@ class PostgresDatabaseCopy:
             for id_, seq, at, kind, body in rows
         ]
 
-    async def write_batch(self, batch: Batch) -> None:
+    async def write_batch(self, batch: CopiedBatch) -> None:
         """Write a batch of another database. A row that exists is an error, and nothing is written then."""
         db = self._session.db
         await _prepare_weeks(db, batch)
@@ -142,14 +142,14 @@ async def _by_execution(
     return found
 
 
-async def _prepare_weeks(db: PostgresSchema, batch: Batch) -> None:
+async def _prepare_weeks(db: PostgresSchema, batch: CopiedBatch) -> None:
     """Create the partitions that the logs of a batch belong in."""
     weeks = sorted({weekly_partitions.week_of(whole.row.info.created_at) for whole in batch.executions})
     for (era,) in await db.fetch("weeks_without_partition", weeks) if weeks else ():
         await weekly_partitions.prepare(db, era * weekly_partitions.WEEK)
 
 
-async def _write_batch(tx: Transaction, batch: Batch) -> None:
+async def _write_batch(tx: Transaction, batch: CopiedBatch) -> None:
     executions = batch.executions
     await _insert(tx, "insert_versions", (astuple(version) for version in batch.versions))
     await _insert(tx, "insert_heads", (_head_columns(whole.row) for whole in executions))

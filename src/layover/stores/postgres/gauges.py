@@ -16,6 +16,7 @@ async def read_gauges(tx: Transaction, now: int, before: int, workflows: int) ->
     ((due, oldest_due),) = await tx.fetch("count_due", MOST, now)
     ((messages, oldest_message),) = await tx.fetch("count_messages", MOST)
     paused = await tx.fetch("count_paused", MOST_OF_WORKFLOW, workflows)
+    pending = await tx.fetch("count_pending_of_triggers", MOST_OF_WORKFLOW, workflows)
     return Gauges(
         executions={row["status"]: row["executions"] for row in await tx.fetch("count_open", MOST)},
         paused={row["workflow"]: row["executions"] for row in paused},
@@ -25,5 +26,7 @@ async def read_gauges(tx: Transaction, now: int, before: int, workflows: int) ->
         oldest_due=oldest_due,
         commands=await tx.fetchval("count_commands", SOME_HEADS, now),
         messages=messages,
+        triggers={row["state"]: row["triggers"] for row in await tx.fetch("count_trigger_states", MOST)},
+        pending_inputs={row["trigger"]: row["inputs"] for row in pending},
         oldest_message=oldest_message,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreUnavailable
+from layover.stores.leases import lease_end
 from layover.stores.postgres.server_clock import ServerClock
 
 if TYPE_CHECKING:
@@ -41,6 +42,15 @@ class PostgresSession:
     def now(self) -> int:
         """Return the time that all instances go by."""
         return self._clock() if self._clock is not None else self.server_clock.now()
+
+    def lease(self, since: int, until: int) -> tuple[int, int | None]:
+        """Return until when a lease lasts that was asked for at `since`, and for how long by the server's clock.
+
+        That clock may have been set forward unknown to this instance. A clock that was passed in counts instead of it.
+        """
+        if self._clock is None:
+            return until, until - since
+        return lease_end(until, since, self._clock()), None
 
     @property
     def clock_error(self) -> int:

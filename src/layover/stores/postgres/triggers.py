@@ -114,6 +114,16 @@ class PostgresTriggers:
         pending = await db.fetchval("count_pending_inputs", trigger_id, MOST_PENDING)
         return Overlapping(pending=pending, open=tuple(row[0] for row in rows))
 
+    async def count_pending(self, trigger_id: str, most: int) -> int:
+        """Return how many inputs of a trigger are pending, at most so many."""
+        count: int = await self._session.db.fetchval("count_pending_inputs", trigger_id, most)
+        return count
+
+    async def find_known(self, trigger_id: str, input_ids: Sequence[str]) -> frozenset[str]:
+        """Return those of some ids that are inputs of a trigger."""
+        rows = await self._session.db.fetch("known_trigger_inputs", trigger_id, list(input_ids))
+        return frozenset(row[0] for row in rows)
+
     async def find_input(self, trigger_id: str, input_id: str) -> InputRow | None:
         """Find an input."""
         return await _input(self._session.db, trigger_id, input_id)
@@ -185,7 +195,8 @@ async def _add_token(tx: StatementRunner, new: NewToken) -> bool:
 
 async def _move(tx: StatementRunner, move: TriggerMove) -> bool:
     seq = move.expected_seq + len(move.events)
-    values = (move.state, move.reason, move.next_at, move.cursor, move.failures, seq)
+    lease = (move.lease.epoch, move.lease.cursor) if move.lease is not None else (None, None)
+    values = (move.state, move.reason, move.next_at, move.cursor, move.failures, seq, move.owner, *lease)
     if await tx.fetchrow("move_trigger", move.trigger_id, move.expected_seq, *values) is None:
         return False
     numbered = list(with_numbers(move.expected_seq, move.events))

@@ -12,6 +12,7 @@ from layover.ports.records import ChangedPoint, Enqueue
 from layover.stores.answers import judge_answer, reserved
 from layover.stores.checks import check_texts
 from layover.stores.ids import key
+from layover.stores.leases import lasting
 from layover.stores.refusals import unknown_point
 from layover.stores.sqlite.appends import change_point
 from layover.stores.sqlite.audit import write_audit
@@ -19,6 +20,8 @@ from layover.stores.sqlite.commands import seen_before, take, take_claiming
 from layover.stores.sqlite.queries import head_by_id, point_by_id
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     import apsw
 
     from layover.core.engine.commands import Answer
@@ -29,15 +32,21 @@ if TYPE_CHECKING:
 class SqliteAnswers:
     """Answers to the pause points of a file."""
 
-    def __init__(self, session: SqliteSession) -> None:
+    def __init__(self, session: SqliteSession, clock: Callable[[], int]) -> None:
         self._session = session
+        self._clock = clock
 
     async def reserve(
         self, answer: Answer, source: str, now: int, claim: Claim | None = None, audit: AuditRow | None = None
     ) -> Reserved | Refusal:
         """Reserve a pause point for an answer, and enqueue it."""
         check_texts(answer.point, source)
-        return await self._session.write(lambda db: take_answer(db, answer, source, now, claim, audit))
+
+        def take_lasting(db: apsw.Connection) -> Reserved | Refusal:
+            lasts = lasting(claim, self._clock()) if claim is not None else None
+            return take_answer(db, answer, source, now, lasts, audit)
+
+        return await self._session.write(take_lasting)
 
 
 def take_answer(

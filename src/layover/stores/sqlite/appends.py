@@ -16,6 +16,7 @@ from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.ids import key, text
 from layover.stores.json_contains import storable_input
+from layover.stores.leases import lease_end
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.queries import commands_after, head_by_id
 from layover.stores.sqlite.statements import SQL
@@ -40,21 +41,22 @@ class SqliteAppends:
 
     lanes = 1  # there is one writer: a second group at the same time would only make both smaller
 
-    def __init__(self, session: SqliteSession) -> None:
+    def __init__(self, session: SqliteSession, clock: Callable[[], int]) -> None:
         self._session = session
+        self._clock = clock
 
     def commit(self, appends: Sequence[Append]) -> Awaitable[list[Outcome]]:
         """Write appends."""
         checked = checked_appends(appends)
-        return self._session.write_promptly(lambda db: commit(db, checked))
+        return self._session.write_promptly(lambda db: commit(db, checked, self._clock))
 
     async def commit_informed(self, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append]) -> Outcome:
         """Write an append; decide it again if it does not know all commands."""
         (checked,) = checked_appends([append])
-        return await self._session.write(lambda db: commit_informed(db, checked, decide))
+        return await self._session.write(lambda db: commit_informed(db, checked, decide, self._clock))
 
 
-def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
+def commit(db: apsw.Connection, appends: Sequence[Append], clock: Callable[[], int]) -> list[Outcome]:
     """Write the appends that pass; return the outcome of each."""
     cursor = db.cursor()
     entries: list[tuple[bytes, int, int, int, bytes]] = []
@@ -63,7 +65,7 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
     for append in appends:
         id_ = key(append.execution_id)
         if append.new is not None:
-            outcome = _create(db, id_, append, append.new)
+            outcome = _create(db, id_, append, append.new, clock)
         else:
             outcome = (_move_keeping if append.keeps_takeovers else _move)(cursor, id_, append)
         outcomes.append(outcome)
@@ -88,12 +90,15 @@ def commit(db: apsw.Connection, appends: Sequence[Append]) -> list[Outcome]:
 
 
 def commit_informed(
-    db: apsw.Connection, append: Append, decide: Callable[[tuple[QueuedCommand, ...]], Append]
+    db: apsw.Connection,
+    append: Append,
+    decide: Callable[[tuple[QueuedCommand, ...]], Append],
+    clock: Callable[[], int],
 ) -> Outcome:
     """Write an append. If it does not know all commands, it is decided again here, where no command can arrive."""
-    (outcome,) = commit(db, [append])
+    (outcome,) = commit(db, [append], clock)
     if outcome.verdict == "uninformed":
-        (outcome,) = commit(db, checked_appends([decide(outcome.commands)]))
+        (outcome,) = commit(db, checked_appends([decide(outcome.commands)]), clock)
     return outcome
 
 
@@ -135,7 +140,7 @@ def _why_not(db: apsw.Connection, id_: bytes, append: Append) -> Outcome:
     return Outcome(verdict="uninformed", commands_seq=head.commands_seq, commands=tuple(unread))
 
 
-def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) -> Outcome:
+def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution, clock: Callable[[], int]) -> Outcome:
     resting = append.rest
     if append.trigger_input is not None and not start_input(db, append.trigger_input, id_):
         return Outcome(verdict="exists")  # some other starter was first, and the execution may be gone again
@@ -149,7 +154,7 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution) 
             "last_seq": append.expected_seq + append.count,
             "epoch": append.epoch,
             "owner": append.owner if resting is None else None,
-            "wake_at": append.lease_until if resting is None else resting.wake_at,
+            "wake_at": resting.wake_at if resting is not None else lease_end(append.lease_until, append.at, clock()),
             "paused_at": append.at if append.status == "paused" else None,
             "created_at": new.created_at,
         },

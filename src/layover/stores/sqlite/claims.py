@@ -9,6 +9,7 @@ import msgspec
 from layover.ports.records import Claimed, Claims
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key
+from layover.stores.leases import lasting
 from layover.stores.sqlite.appends import encode_types
 from layover.stores.sqlite.queries import commands_after, head_by_id
 from layover.stores.sqlite.renewals import SqliteRenewals, renew
@@ -28,15 +29,18 @@ if TYPE_CHECKING:
 class SqliteClaims:
     """Leases of a file."""
 
-    def __init__(self, session: SqliteSession, instances: SqliteInstances) -> None:
+    def __init__(self, session: SqliteSession, instances: SqliteInstances, clock: Callable[[], int]) -> None:
         self._session = session
         self._instances = instances
+        self._clock = clock
 
     async def claim(self, claim: Claim) -> Claims:
         """Claim executions that are due. Those of a dead instance are due at once."""
         check_ids(() if claim.execution_id is None else (claim.execution_id,))
         await self._instances.expire_dead(claim.now)
-        taken = await self._session.write(lambda db: claim_executions(db, claim, self._instances.is_leased))
+        taken = await self._session.write(
+            lambda db: claim_executions(db, lasting(claim, self._clock()), self._instances.is_leased)
+        )
         self._instances.note(claim.lease_until)
         return taken
 

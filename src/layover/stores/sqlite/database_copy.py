@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from layover.ports.moving import Batch
+    from layover.ports.moving import CopiedBatch
     from layover.ports.records import PointRow
     from layover.ports.trigger_records import InputRow
     from layover.ports.view_records import ExecutionRow
@@ -70,7 +70,7 @@ class SqliteDatabaseCopy:
         """Read the logs of triggers."""
         return await self._session.read(lambda db: trigger_events(db, after, most))
 
-    async def write_batch(self, batch: Batch) -> None:
+    async def write_batch(self, batch: CopiedBatch) -> None:
         """Write a batch of another database."""
         await self._session.write(lambda db: write_batch(db, batch))
 
@@ -153,7 +153,7 @@ def trigger_events(db: apsw.Connection, after: tuple[str, int] | None, most: int
     ]
 
 
-def write_batch(db: apsw.Connection, batch: Batch) -> None:
+def write_batch(db: apsw.Connection, batch: CopiedBatch) -> None:
     """Write a batch of another database. A row that exists is an error, and nothing is values then."""
     db.executemany(SQL["insert_versions"], [asdict(version) for version in batch.versions])
     for whole in batch.executions:

@@ -33,6 +33,8 @@ def read_gauges(db: apsw.Connection, path: Path, now: int, before: int, workflow
         oldest_due=oldest_due,
         commands=rows("count_commands", now=now, some=SOME_HEADS)[0][0],
         messages=messages,
+        triggers=dict(rows("count_trigger_states", most=MOST)),
+        pending_inputs=dict(rows("count_pending_of_triggers", most=MOST_OF_WORKFLOW, names=workflows)),
         oldest_message=oldest_message,
         size=path.stat().st_size,
         free=disk_usage(path.parent).free,

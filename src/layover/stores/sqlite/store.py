@@ -57,10 +57,10 @@ class SqliteStore:
         self._clock = SteadyClock() if clock is None else clock
         session = self._session = SqliteSession(self.path, busy_ms)
         self.instances = SqliteInstances(session, self._clock, between_looks)
-        self.appends = SqliteAppends(session)
-        self.claims = SqliteClaims(session, self.instances)
+        self.appends = SqliteAppends(session, self._clock)
+        self.claims = SqliteClaims(session, self.instances, self._clock)
         self.commands = SqliteCommands(session)
-        self.answers = SqliteAnswers(session)
+        self.answers = SqliteAnswers(session, self._clock)
         self.outbox = SqliteOutbox(session)
         self.signals = SqliteSignals(session)
         self.limits = SqliteLimits(session)

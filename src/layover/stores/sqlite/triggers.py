@@ -94,6 +94,14 @@ class SqliteTriggers:
         """Read what is open."""
         return await self._session.glance(lambda db: read_overlapping(db, trigger_id), statements=2)
 
+    async def count_pending(self, trigger_id: str, most: int) -> int:
+        """Count pending inputs."""
+        return await self._session.glance(lambda db: pending(db, trigger_id, most))
+
+    async def find_known(self, trigger_id: str, input_ids: Sequence[str]) -> frozenset[str]:
+        """Find known ids."""
+        return await self._session.read(lambda db: find_known(db, trigger_id, input_ids))
+
     async def find_input(self, trigger_id: str, input_id: str) -> InputRow | None:
         """Find an input."""
         return await self._session.glance(lambda db: find_input(db, trigger_id, input_id))
@@ -207,6 +215,9 @@ def move_trigger(db: apsw.Connection, move: TriggerMove) -> bool:
         "next_at": move.next_at,
         "cursor": move.cursor,
         "failures": move.failures,
+        "owner": move.owner,
+        "lease_epoch": move.lease.epoch if move.lease is not None else None,
+        "lease_cursor": move.lease.cursor if move.lease is not None else None,
     }
     db.execute(SQL["move_trigger"], values)
     if db.changes() != 1:
@@ -272,6 +283,12 @@ def read_overlapping(db: apsw.Connection, trigger_id: str) -> Overlapping:
     """Read what is open of what was started last."""
     rows = db.execute(SQL["open_executions_of_trigger"], {"trigger_id": key(trigger_id), "most": LOOKED_BACK})
     return Overlapping(pending=pending(db, trigger_id, MOST_PENDING), open=tuple(text(id_) for (id_,) in rows))
+
+
+def find_known(db: apsw.Connection, trigger_id: str, input_ids: Sequence[str]) -> frozenset[str]:
+    """Find those of some ids that are inputs."""
+    values = {"trigger_id": key(trigger_id), "ids": msgspec.json.encode(input_ids).decode()}
+    return frozenset(id_ for (id_,) in db.execute(SQL["known_trigger_inputs"], values))
 
 
 def find_input(db: apsw.Connection, trigger_id: str, input_id: str) -> InputRow | None:

@@ -35,7 +35,7 @@ async def look_at_the_end(world: World, oracle: Oracle) -> None:
 
 async def _look_at(world: World, oracle: Oracle, id_: str, head: Head) -> None:
     if head.status not in CLOSED:
-        why: Any = await world.ask(lambda engine: engine.queries.why(id_))
+        why: Any = await world.requests.ask(lambda engine: engine.queries.why(id_))
         if why is None or not why.reasons:
             said = why.summary if why is not None else "no answer"
             oracle.breaks("ENDS_OR_SAYS_WHY", f"{id_} ({head.workflow}) is {head.status}: {said}")

@@ -59,6 +59,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         self._nobody = Lane("")  # what belongs to no life
         self._busy: list[Lane] = []  # lanes with something in them, in the order in which they came to it
         self._buried: list[Any] = []
+        self._stops_until = 0.0  # after it no life stands still
         self.steps = 0
         self._most_steps = most_steps
         self._last: Counter[str] = Counter()  # who made the steps beyond the most
@@ -74,6 +75,11 @@ class SimulatedLoop(base_events.BaseEventLoop):
             self._buried.append(life.ready)
             life.ready = deque()
             self._busy.remove(life)
+
+    def stop_life(self, life: Life, until: float) -> None:
+        """Run nothing of a life until a moment."""
+        life.stopped_until = max(life.stopped_until, until)
+        self._stops_until = max(self._stops_until, until)
 
     # What asyncio asks of a loop
 
@@ -166,11 +172,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
             now = self._now
             if timers and timers[0][0] <= now:
                 self._ring()
-            able = busy
-            for lane in busy:
-                if lane.stopped_until > now:
-                    able = [one for one in busy if one.stopped_until <= now]
-                    break
+            able = busy if now >= self._stops_until else [one for one in busy if one.stopped_until <= now]
             if not able:
                 self._now = max(now, self._next_moment())
                 continue

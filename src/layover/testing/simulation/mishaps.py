@@ -26,7 +26,7 @@ class Mishaps:
         """Let things go wrong from now on."""
         world, mixture = self._world, self._world.mixture
         kinds: list[tuple[float, Callable[[Life], None]]] = [
-            (mixture.crashes, lambda life: world.crash(life, "killed")),
+            (mixture.crashes, lambda life: world.instances.crash(life, "killed")),
             (mixture.stops, lambda life: self.stop(life, world.chance.expovariate(1 / 8))),
             (mixture.restarts, self._restart),
             (mixture.partitions, self._cut),
@@ -41,7 +41,7 @@ class Mishaps:
         """Have a process stand still for a while."""
         world = self._world
         world.counts["stopped"] += 1
-        life.stopped_until = max(life.stopped_until, world.loop.time() + seconds)
+        world.loop.stop_life(life, world.loop.time() + seconds)
         life.disturb(life.stopped_until)
         world.noted(life, f"stands still for {seconds:.3f} s")
 
@@ -59,12 +59,12 @@ class Mishaps:
             await asyncio.sleep(world.chance.expovariate(1 / mean))
             if world.loop.time() > world.heals_at:
                 return
-            if alive := [life for life in world.lives if not life.dead]:
+            if alive := world.instances.alive:
                 act(world.chance.choice(alive))
 
     def _restart(self, life: Life) -> None:
         if life.engine is not None:
-            life.begin(self._world.restart(life))
+            life.begin(self._world.instances.restart(life))
 
     def _cut(self, life: Life) -> None:
         world = self._world
@@ -82,14 +82,14 @@ class Mishaps:
         world.down_until = world.loop.time() + world.chance.expovariate(1 / 6)
         world.counts["outages"] += 1
         world.noted(world.server, f"is down until {world.down_until:.3f}")
-        for life in world.lives:
+        for life in world.instances.alive:
             life.disturb(world.down_until)
 
     def _step(self, _life: Life) -> None:
         world = self._world
         by = int(world.chance.uniform(-_LONGEST_STEP, _LONGEST_STEP))
-        world.step_clock(by)
+        world.clock.step(by)
         world.counts["clock_steps"] += 1
         world.noted(world.server, f"has its clock stepped by {by} ms")
-        for life in world.lives:
+        for life in world.instances.alive:
             life.disturb(world.loop.time() + world.mixture.settings.lease_ttl / 1000)

@@ -80,13 +80,13 @@ class Operators:
         world = self._world
         self._acts += 1
         world.noted(world.outside, f"{what} {id_}")
-        again = world.is_rash()
+        again = world.requests.is_rash()
         key = f"act-{self._acts}" if again else None
         for _ in range(2 if again else 1):
-            await world.ask(
+            await world.requests.ask(
                 lambda engine: make(engine, key),
                 tell or (lambda view: world.oracle.told(what, view)),
-                world.patience(),
+                world.requests.patience(),
             )
 
     async def resume(self, id_: str) -> None:
@@ -130,14 +130,14 @@ class Operators:
         world.noted(world.outside, f"pause {name}")
         known = list(world.database.heads) if running else []
         world.oracle.resumed.pauses(name)
-        await world.ask(
+        await world.requests.ask(
             lambda engine: engine.workflow_status.pause(name, "look", running=running),
             lambda moved: world.oracle.workflow_paused(name, moved, known),
-            world.patience(),
+            world.requests.patience(),
         )
         if world.chance.random() >= _AT_ONCE:
             await asyncio.sleep(world.chance.expovariate(1 / 20))
-        await self._resume_workflow(name, world.patience())
+        await self._resume_workflow(name, world.requests.patience())
 
     async def _resume_workflow(self, name: str, patience: float | None = None) -> None:
         self._world.noted(self._world.outside, f"resume {name}")
@@ -148,7 +148,7 @@ class Operators:
             if moved.status.state == "active" and not moved.more:
                 self._world.oracle.resumed.told(name, known)
 
-        await self._world.ask(lambda engine: engine.workflow_status.resume(name), told, patience)
+        await self._world.requests.ask(lambda engine: engine.workflow_status.resume(name), told, patience)
 
     async def _deploy(self, make: Callable[..., object]) -> None:
         """Register new versions while executions of older ones run."""
@@ -163,7 +163,9 @@ class Operators:
             await self._register(make(world.chance, self._deployed))
 
     async def _register(self, definition: Any) -> None:
-        await self._world.ask(lambda engine: engine.workflows.register(definition), None, self._world.patience())
+        await self._world.requests.ask(
+            lambda engine: engine.workflows.register(definition), None, self._world.requests.patience()
+        )
 
     # The end
 

@@ -200,7 +200,7 @@ class Oracle:
         instance, id_ = life.instance, before.execution_id
         if instance is None or before.owner != instance.id or (driven := instance.driver.active.get(id_)) is None:
             return
-        if driven.new is None or (driven.epoch, driven.lease_until) == (before.epoch, before.wake_at):
+        if driven.new is None or driven.new == self._world.database.infos[id_]:
             self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {id_} with {len(driven.calls)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:
@@ -297,7 +297,7 @@ class Oracle:
         self._looks += 1
         if self._looks % _LOOKS_AT_HEALTH:
             return
-        for life in self._world.ready():
+        for life in self._world.instances.ready():
             if life.engine is not None and not life.engine.is_healthy:
                 self.breaks("NO_INTERNAL_ERROR", f"{life.name} is not healthy: {life.engine.failing_services}")
 

@@ -66,12 +66,12 @@ class Outsiders:
         await asyncio.sleep(delay)
         world.noted(world.outside, f"send the signal {name} with the key {key}")
         told: list[bool] = []
-        times = 1 + world.is_rash()
+        times = 1 + world.requests.is_rash()
         for _ in range(_MOST_TRIES):
-            await world.ask(
+            await world.requests.ask(
                 lambda engine: engine.signals.deliver(name, key, data, id=f"{name}-{key}-{mark}"),
                 lambda taken: told.append(world.oracle.signalled(name, key, taken)),
-                world.patience(),
+                world.requests.patience(),
             )
             if len(told) >= times:
                 return
@@ -85,14 +85,14 @@ class Outsiders:
         while True:
             row = await world.loop.look_until(lambda: world.chance.expovariate(1 / 3), self._choose_callback)
             self._replied[row.point.id] = None
-            for _ in range(1 + world.is_rash()):
+            for _ in range(1 + world.requests.is_rash()):
                 world.outside.begin(self._call_back(row))
 
     def _choose_callback(self) -> PointRow | None:
         world = self._world
         rows = [row for row in world.database.points.values() if row.point.kind == "callback"]
         waiting = [row for row in rows if row.closed_at is None and row.point.id not in self._replied]
-        if rows and world.is_rash():
+        if rows and world.requests.is_rash():
             waiting = rows  # it was replied to before, or it is too late
         return world.chance.choice(waiting) if waiting else None
 
@@ -108,15 +108,17 @@ class Outsiders:
             world.oracle.called_back(row.execution_id, point, None if fails else Reply(output))
 
         if world.chance.random() < _BEATS:
-            await world.ask(lambda engine: engine.callbacks.beat(point=point), None, world.patience())
+            await world.requests.ask(lambda engine: engine.callbacks.beat(point=point), None, world.requests.patience())
         for _ in range(_MOST_TRIES):
             if fails:
-                await world.ask(
-                    lambda engine: engine.callbacks.fail(message="no", point=point), accepted, world.patience()
+                await world.requests.ask(
+                    lambda engine: engine.callbacks.fail(message="no", point=point), accepted, world.requests.patience()
                 )
             else:
-                await world.ask(
-                    lambda engine: engine.callbacks.reply(None, output, point=point), accepted, world.patience()
+                await world.requests.ask(
+                    lambda engine: engine.callbacks.reply(None, output, point=point),
+                    accepted,
+                    world.requests.patience(),
                 )
             if told or world.database.points[point].status != "open":
                 return

@@ -49,21 +49,21 @@ class SimulatedPeople:
             world.outsiders.expect(start)
             wait: Literal["rest"] | None = "rest" if world.chance.random() < _WAITS else None
             world.outside.begin(self._begin_one(start, wait))
-            if start.key is not None and world.scenario.twin is not None and world.is_rash():
+            if start.key is not None and world.scenario.twin is not None and world.requests.is_rash():
                 world.outside.begin(self._begin_one(world.scenario.twin(world.chance, start), wait))
             self._started += 1
 
     async def _begin_one(self, start: Start, wait: Literal["rest"] | None) -> None:
         world = self._world
-        conflict: Literal["return", "reject"] = "reject" if world.is_rash() else "return"
+        conflict: Literal["return", "reject"] = "reject" if world.requests.is_rash() else "return"
         world.noted(world.outside, f"start {start.workflow}{f' under the key {start.key}' if start.key else ''}")
-        for _ in range(2 if world.is_rash() else 1):
-            await world.ask(
+        for _ in range(2 if world.requests.is_rash() else 1):
+            await world.requests.ask(
                 lambda engine: engine.executions.start(
                     start.workflow, start.input, key=start.key, on_conflict=conflict, wait=wait
                 ),
                 lambda view: world.oracle.started(start, view),
-                world.patience(),
+                world.requests.patience(),
             )
 
     # Answering
@@ -77,7 +77,7 @@ class SimulatedPeople:
         world = self._world
         rows = [row for row in world.database.points.values() if row.point.kind in _ASKED]
         still_open = [row for row in rows if row.closed_at is None]
-        if rows and world.is_rash():
+        if rows and world.requests.is_rash():
             still_open = rows  # it may be too late
         return world.chance.choice(still_open) if still_open else None
 
@@ -85,7 +85,7 @@ class SimulatedPeople:
         """Answer a form, or decide at an approval; now and then twice under the same key, or two people at once."""
         world = self._world
         say = self._fill_in if row.point.kind == "form" else self._approve
-        if world.is_rash():
+        if world.requests.is_rash():
             both: list[Coroutine[Any, Any, None]] = [say(row, 0), say(row, 1)]
             await asyncio.wait([world.outside.begin(one) for one in both])
         else:
@@ -100,10 +100,10 @@ class SimulatedPeople:
         key, by, data = self._next_key(), f"person-{person}", world.scenario.answer(world.chance, row)
         world.noted(world.outside, f"answer {row.point.node} of {row.execution_id}")
         for _ in range(1 + (world.chance.random() < _TWICE)):
-            await world.ask(
+            await world.requests.ask(
                 lambda engine: engine.answers.answer(point, data, by=by, key=key),
                 lambda taken: world.oracle.answered(point, key, data, taken),
-                world.patience(),
+                world.requests.patience(),
             )
 
     async def _approve(self, row: PointRow, person: int) -> None:
@@ -111,10 +111,10 @@ class SimulatedPeople:
         key, by, approved = self._next_key(), f"person-{person}", world.chance.random() < 0.8
         world.noted(world.outside, f"{'approve' if approved else 'reject'} {row.point.node} of {row.execution_id}")
         for _ in range(1 + (world.chance.random() < _TWICE)):
-            await world.ask(
+            await world.requests.ask(
                 lambda engine: engine.answers.answer(point, approved=approved, by=by, roles=("boss",), key=key),
                 lambda taken: world.oracle.decided(point, by, taken, approved=approved),
-                world.patience(),
+                world.requests.patience(),
             )
 
     # Looking
@@ -132,10 +132,12 @@ class SimulatedPeople:
             return None
         id_ = world.chance.choice(list(world.database.heads))
         if world.chance.random() < 0.5:
-            return world.ask(lambda engine: engine.queries.get(id_), lambda view: world.oracle.told("get", view))
+            return world.requests.ask(
+                lambda engine: engine.queries.get(id_), lambda view: world.oracle.told("get", view)
+            )
         if world.database.heads[id_].status in CLOSED:
             return None
-        return world.ask(
+        return world.requests.ask(
             lambda engine: engine.executions.wait(id_, "rest"),
             lambda view: world.oracle.told("wait", view),
             world.chance.uniform(0, 20),

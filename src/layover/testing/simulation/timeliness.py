@@ -37,7 +37,7 @@ class Timeliness:
     def _look_for_idle(self, now: float) -> None:
         idle: dict[tuple[str, int], float] = {}
         time = self._world.database.clock()
-        owners = {life.name: life for life in self._world.lives if self._is_in_touch(life, now)}
+        owners = {life.name: life for life in self._world.instances.alive if self._is_in_touch(life, now)}
         for id_, head in self._world.database.heads.items():
             if head.owner is None or (life := owners.get(head.owner)) is None:
                 continue
@@ -63,7 +63,7 @@ class Timeliness:
         settings = world.mixture.settings
         due: dict[Hashable, float] = {}
         patience = (settings.poll + settings.lease_ttl) / 1000 + _A_WHILE
-        if now < world.heals_at + patience or not world.has_room():
+        if now < world.heals_at + patience or not world.instances.has_room():
             self._due = {}
             return
         for what, told, longest in self._all_due(patience):

@@ -13,6 +13,7 @@ from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.records import Claims
 from layover.ports.store import FAMILIES
 from layover.runtime.dispatch.lease_renewer import ATTEMPTS
+from layover.stores.leases import lease_end
 from layover.stores.memory import MemoryStore
 from layover.testing.simulation.idle import POLLS, TRAVELS, TRAVELS_WHILE_DRIVING, finds_nothing
 from layover.testing.simulation.lives import Killed
@@ -20,11 +21,14 @@ from layover.testing.store_proxy import FamilyProxy
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from layover.ports.hints import Hint
+    from layover.ports.records import Claim, LeaseRow
     from layover.testing.simulation.lives import Life
     from layover.testing.simulation.world import World
+
+    Renew = Callable[[str, Sequence[LeaseRow], int], Coroutine[Any, Any, list[str]]]
 
 T = TypeVar("T")
 
@@ -83,7 +87,7 @@ class Wire:
         self.hear = hear
 
     def _tell_others(self, hint: Hint) -> None:
-        self._world.pass_on(self._life, hint)
+        self._world.instances.pass_on(self._life, hint)
 
     # Requests
 
@@ -91,8 +95,10 @@ class Wire:
         life, loop = self._life, self._world.loop
         if life.dead:
             raise Killed
-        if name == "claims.claim" and args[0].execution_id is None and self._world.has_leapt():
+        if name == "claims.claim" and self._world.clock.has_leapt() and self._may_take_over(args[0]):
             return Claims()  # as the store on PostgreSQL does
+        if name == "claims.renew" and life.instance is not None:
+            method = partial(self._renew, method, life.instance.driver.clock.now())
         if self._is_idle(name, args):
             return done_at_once(method(*args, **named))
         fate = self._fate(name)
@@ -112,12 +118,23 @@ class Wire:
             loop.call_at(fate.told, _tell, reply, None, fate.error, context=life.context)
         elif name == "now" and not self._world.mixture.clock_steps:
             # Four requests in ten ask for the time. What it will be when they land is known, so they do not.
-            told = self._world.database_time(fate.lands)
+            told = self._world.clock.at(fate.lands)
             loop.call_at(fate.told, _tell, reply, told, fate.error, context=life.context)
         else:
             work = partial(method, *args, **named)
             loop.call_at(fate.lands, self._land, name, work, reply, fate, context=self._world.server.context)
         return await reply
+
+    def _may_take_over(self, claim: Claim) -> bool:
+        """Return whether a claim may be for what another instance drives."""
+        head = self._world.database.heads.get(claim.execution_id) if claim.execution_id is not None else None
+        return claim.execution_id is None or (head is not None and head.owner is not None)
+
+    async def _renew(
+        self, renew: Renew, since: int, instance: str, leases: Sequence[LeaseRow], until: int
+    ) -> list[str]:
+        """Renew leases for their whole length from now on, as the store on PostgreSQL does."""
+        return await renew(instance, leases, lease_end(until, since, self._world.database.clock()))
 
     def _disturbs(self, name: str, fate: Fate) -> bool:
         """Return whether what becomes of a request explains what goes wrong with its sender.

@@ -21,16 +21,21 @@ LEFT JOIN layover.heads AS heads ON heads.execution_id = points.execution_id
 -- name: write_answers
 -- Writes answers to executions whose heads are as they were read: a point changes only with an append or a command, so
 -- the points are as they were read, too. The locked row says whether an instance drives the execution. Returns each
--- head
--- as it was, once for each command that its new owner has not read.
-WITH given AS MATERIALIZED (
+-- head as it was, once for each command that its new owner has not read, and when it is due next. A lease lasts for at
+-- least its length by the latest time that an instance has.
+WITH clock AS MATERIALIZED (
+    SELECT
+        (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
+),
+given AS MATERIALIZED (
     SELECT *
     FROM unnest(
         $1::uuid[], $2::integer[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::bigint[],
-        $9::bytea[], $10::text[], $11::integer[], $12::text[], $13::bigint[]
+        $9::bytea[], $10::text[], $11::integer[], $12::text[], $13::bigint[], $14::bigint[]
     ) AS given (
         execution_id, last_seq, commands_seq, status, point, point_status, point_body, at, body, source, source_n,
-        instance, wake_at
+        instance, wake_at, length
     )
 ),
 locked AS MATERIALIZED (
@@ -39,7 +44,8 @@ locked AS MATERIALIZED (
         heads.epoch, heads.owner, heads.wake_at, heads.commands_seq, heads.commands_done, heads.takeovers,
         heads.missing, heads.missing_since, heads.paused_at,
         given.point, given.point_status, given.point_body, given.at, given.body, given.source, given.source_n,
-        given.instance, given.wake_at AS next_wake_at
+        given.instance,
+        greatest(given.wake_at, (SELECT greatest(now, latest) FROM clock) + given.length) AS next_wake_at
     FROM given
     INNER JOIN layover.heads AS heads ON heads.execution_id = given.execution_id
     WHERE heads.last_seq = given.last_seq AND heads.commands_seq = given.commands_seq AND heads.status = given.status
@@ -73,7 +79,7 @@ SELECT
     locked.execution_id, locked.workflow, locked.status, locked.priority, locked.last_seq, locked.last_epoch,
     locked.epoch, locked.owner, locked.wake_at, locked.commands_seq, locked.commands_done, locked.takeovers,
     locked.missing, locked.missing_since, locked.paused_at,
-    unread.n, unread.at, unread.kind, unread.body, unread.source, unread.source_n
+    unread.n, unread.at, unread.kind, unread.body, unread.source, unread.source_n, locked.next_wake_at
 FROM locked
 LEFT JOIN layover.commands AS unread
     ON unread.execution_id = locked.execution_id

@@ -1,15 +1,18 @@
 -- name: claim_due
--- What an instance drives is only taken over while the clock of the server shows at least $7.
+-- A lease lasts until $3, and for at least $4 by the latest time that an instance has.
+-- What an instance drives is only taken over while the clock of the server shows at least $8.
 -- Skips locked heads, so a claim never waits. First come due heads, then those that wait for functions of the instance.
 WITH clock AS MATERIALIZED (
-    SELECT (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now
+    SELECT
+        (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
 ),
 candidates AS MATERIALIZED (
     SELECT execution_id, wake_at, priority
     FROM layover.heads
-    WHERE wake_at <= $1::bigint AND (owner IS NULL OR (SELECT now FROM clock) >= $7::bigint)
+    WHERE wake_at <= $1::bigint AND (owner IS NULL OR (SELECT now FROM clock) >= $8::bigint)
     ORDER BY wake_at, execution_id
-    LIMIT 4 * $4::integer
+    LIMIT 4 * $5::integer
 ),
 due AS MATERIALIZED (
     SELECT h.execution_id, h.owner, c.wake_at - 1000 * c.priority::bigint AS urgency
@@ -17,15 +20,15 @@ due AS MATERIALIZED (
     JOIN layover.heads AS h ON h.execution_id = c.execution_id
     WHERE coalesce(h.wake_at, $1 + 1) <= $1 -- coalesced, so that the index is not used again to read all due heads
     ORDER BY c.wake_at - 1000 * c.priority::bigint, c.execution_id
-    LIMIT $4
+    LIMIT $5
     FOR NO KEY UPDATE OF h SKIP LOCKED
 ),
 startable AS MATERIALIZED (
     SELECT h.execution_id, coalesce(h.missing_since, -1) AS waited
     FROM layover.heads AS h
-    WHERE h.missing && $5::text[] AND h.missing IS NOT NULL AND h.owner IS NULL AND (h.wake_at IS NULL OR h.wake_at > $1)
+    WHERE h.missing && $6::text[] AND h.missing IS NOT NULL AND h.owner IS NULL AND (h.wake_at IS NULL OR h.wake_at > $1)
     ORDER BY coalesce(h.missing_since, -1), h.execution_id
-    LIMIT least($4 - (SELECT count(*) FROM due), $6::integer)
+    LIMIT least($5 - (SELECT count(*) FROM due), $7::integer)
     FOR NO KEY UPDATE SKIP LOCKED
 ),
 found AS MATERIALIZED (
@@ -35,7 +38,8 @@ found AS MATERIALIZED (
 ),
 claimed AS (
     UPDATE layover.heads AS h
-    SET owner = $2::text, epoch = h.epoch + 1, wake_at = $3::bigint,
+    SET owner = $2::text, epoch = h.epoch + 1,
+        wake_at = greatest($3::bigint, (SELECT greatest(now, latest) FROM clock) + $4::bigint),
         takeovers = h.takeovers + (f.owner IS NOT NULL)::integer
     FROM found AS f
     WHERE h.execution_id = f.execution_id
@@ -58,27 +62,31 @@ FROM (
             LIMIT 1
         ) AS next_due,
         (SELECT now FROM clock) AS now,
-        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
+        (SELECT latest FROM clock) AS latest
 ) AS n
 LEFT JOIN claimed AS c ON TRUE
 ORDER BY c.kind, c.place, c.execution_id
 
 -- name: claim_one
--- What an instance drives is only taken over while the clock of the server shows at least $5.
+-- A lease lasts until $3, and for at least $4 by the latest time that an instance has.
+-- What an instance drives is only taken over while the clock of the server shows at least $6.
 WITH clock AS MATERIALIZED (
-    SELECT (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now
+    SELECT
+        (extract(EPOCH FROM clock_timestamp()) * 1000)::bigint AS now,
+        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
 ),
 found AS MATERIALIZED (
     SELECT h.execution_id, h.owner
     FROM layover.heads AS h
-    WHERE h.execution_id = $4::uuid AND (
-        h.owner IS NULL OR (h.wake_at <= $1::bigint AND (SELECT now FROM clock) >= $5::bigint)
+    WHERE h.execution_id = $5::uuid AND (
+        h.owner IS NULL OR (h.wake_at <= $1::bigint AND (SELECT now FROM clock) >= $6::bigint)
     )
     FOR NO KEY UPDATE
 ),
 claimed AS (
     UPDATE layover.heads AS h
-    SET owner = $2::text, epoch = h.epoch + 1, wake_at = $3::bigint,
+    SET owner = $2::text, epoch = h.epoch + 1,
+        wake_at = greatest($3::bigint, (SELECT greatest(now, latest) FROM clock) + $4::bigint),
         takeovers = h.takeovers + (f.owner IS NOT NULL)::integer
     FROM found AS f
     WHERE h.execution_id = f.execution_id
@@ -101,7 +109,7 @@ FROM (
             LIMIT 1
         ) AS next_due,
         (SELECT now FROM clock) AS now,
-        (SELECT max(i.seen_at) FROM layover.instances AS i) AS latest
+        (SELECT latest FROM clock) AS latest
 ) AS n
 LEFT JOIN claimed AS c ON TRUE
 

@@ -87,3 +87,51 @@ FROM (
 -- name: count_messages
 SELECT count(*) AS messages, min(s.due_at) AS oldest
 FROM (SELECT o.due_at FROM layover.outbox AS o ORDER BY o.due_at LIMIT $1::bigint) AS s
+
+-- name: count_trigger_states
+SELECT states.state, counted.triggers
+FROM unnest(ARRAY['initialized', 'active', 'paused', 'stopped', 'error']) AS states (state)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS triggers
+    FROM (SELECT 1 FROM layover.triggers AS t WHERE t.state = states.state LIMIT $1::bigint) AS s
+) AS counted
+
+-- name: count_pending_of_triggers
+-- The triggers are found one after the other, as the workflows above.
+WITH RECURSIVE found (id, n) AS (
+    SELECT
+        (
+            SELECT i.trigger_id
+            FROM layover.trigger_inputs AS i
+            WHERE i.state = 'pending' AND i.trigger_id > '00000000-0000-0000-0000-000000000000'
+            ORDER BY i.trigger_id
+            LIMIT 1
+        ),
+        1
+    UNION ALL
+    SELECT
+        (
+            SELECT i.trigger_id
+            FROM layover.trigger_inputs AS i
+            WHERE i.state = 'pending' AND i.trigger_id > found.id
+            ORDER BY i.trigger_id
+            LIMIT 1
+        ),
+        found.n + 1
+    FROM found
+    WHERE found.id IS NOT NULL AND found.n < $2::bigint
+)
+
+SELECT
+    (SELECT t.workflow || '/' || t.name FROM layover.triggers AS t WHERE t.id = found.id) AS trigger, counted.inputs
+FROM found
+CROSS JOIN LATERAL (
+    SELECT count(*) AS inputs
+    FROM (
+        SELECT 1
+        FROM layover.trigger_inputs AS i
+        WHERE i.state = 'pending' AND i.trigger_id = found.id
+        LIMIT $1::bigint
+    ) AS s
+) AS counted
+WHERE found.id IS NOT NULL

@@ -95,8 +95,9 @@ SELECT
 -- name: move_trigger
 UPDATE layover.triggers
 SET state = $3::text, reason = $4::text, next_at = $5::bigint, cursor = $6::bytea, failures = $7::integer,
-    seq = $8::bigint
+    seq = $8::bigint, owner = $9::text, epoch = epoch + ($9::text IS NOT NULL)::integer
 WHERE id = $1::uuid AND seq = $2::bigint
+    AND ($10::integer IS NULL OR (epoch = $10 AND cursor = $11::bytea))
 RETURNING TRUE
 
 -- name: note_trigger_event
@@ -127,6 +128,14 @@ UPDATE layover.trigger_inputs SET due_at = $2::bigint WHERE trigger_id = $1::uui
 SELECT trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
 FROM layover.trigger_inputs
 WHERE trigger_id = $1::uuid AND input_id = $2::text
+
+-- name: known_trigger_inputs
+-- Each is looked up by its key; a comparison with the whole array would go through all inputs of the trigger.
+SELECT g.input_id
+FROM unnest($2::text[]) AS g (input_id)
+WHERE EXISTS (
+    SELECT 1 FROM layover.trigger_inputs AS i WHERE i.trigger_id = $1::uuid AND i.input_id = g.input_id OFFSET 0
+)
 
 -- name: change_trigger_input
 UPDATE layover.trigger_inputs

@@ -51,3 +51,35 @@ FROM (SELECT commands_seq - commands_done AS unread FROM heads WHERE wake_at <= 
 
 -- name: count_messages
 SELECT count(*), min(due_at) FROM (SELECT due_at FROM outbox ORDER BY due_at LIMIT :most)
+
+-- name: count_trigger_states
+SELECT
+    json_each.value,
+    (SELECT count(*) FROM (SELECT 1 FROM triggers WHERE state = json_each.value LIMIT :most))
+FROM json_each('["initialized", "active", "paused", "stopped", "error"]')
+
+-- name: count_pending_of_triggers
+-- The triggers are found one after the other, as the workflows above.
+WITH RECURSIVE found (id) AS (
+    SELECT (SELECT trigger_id FROM trigger_inputs WHERE state = 'pending' AND trigger_id > x'' ORDER BY trigger_id LIMIT 1)
+    UNION ALL
+    SELECT (
+        SELECT trigger_id
+        FROM trigger_inputs
+        WHERE state = 'pending' AND trigger_id > found.id
+        ORDER BY trigger_id
+        LIMIT 1
+    )
+    FROM found
+    WHERE found.id IS NOT NULL
+    LIMIT :names
+)
+
+SELECT
+    (SELECT t.workflow || '/' || t.name FROM triggers AS t WHERE t.id = found.id),
+    (
+        SELECT count(*)
+        FROM (SELECT 1 FROM trigger_inputs AS i WHERE i.trigger_id = found.id AND i.state = 'pending' LIMIT :most)
+    )
+FROM found
+WHERE found.id IS NOT NULL

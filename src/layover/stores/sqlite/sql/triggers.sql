@@ -65,8 +65,10 @@ SELECT
 
 -- name: move_trigger
 UPDATE triggers
-SET state = :state, reason = :reason, next_at = :next_at, cursor = :cursor, failures = :failures, seq = :seq
+SET state = :state, reason = :reason, next_at = :next_at, cursor = :cursor, failures = :failures, seq = :seq,
+    owner = :owner, epoch = epoch + (:owner IS NOT NULL)
 WHERE id = :id AND seq = :expected
+    AND (:lease_epoch IS NULL OR (epoch = :lease_epoch AND cursor = :lease_cursor))
 
 -- name: note_trigger_event
 UPDATE triggers SET seq = seq + 1 WHERE id = :id
@@ -91,6 +93,11 @@ UPDATE trigger_inputs SET due_at = :due_at WHERE trigger_id = :id AND state = 'p
 SELECT trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq
 FROM trigger_inputs
 WHERE trigger_id = :trigger_id AND input_id = :input_id
+
+-- name: known_trigger_inputs
+SELECT input_id
+FROM trigger_inputs
+WHERE trigger_id = :trigger_id AND input_id IN (SELECT value FROM json_each(:ids))
 
 -- name: start_trigger_inputs
 UPDATE trigger_inputs

@@ -43,7 +43,7 @@ new_heads AS (
         commands_done, takeovers, created_at, missing, missing_since, paused_at
     )
     SELECT
-        execution_id, workflow, status, priority, last_seq, epoch, epoch, owner, wake_at, 0, 0, 0, created_at,
+        execution_id, workflow, status, priority, last_seq, epoch, epoch, owner, {wake_at}, 0, 0, 0, created_at,
         CASE WHEN missing IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(missing::jsonb)) END,
         CASE WHEN missing IS NOT NULL THEN at END,
         CASE WHEN status = 'paused' THEN at END
