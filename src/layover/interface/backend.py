@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
 
 
-class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
+class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An execution to start, and what to wait for before the start is answered."""
 
     workflow: str

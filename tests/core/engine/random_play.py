@@ -76,7 +76,7 @@ class Player:
         )
         if self.dice.chance(8):
             play(self.state, command, self.now, Places(taken=slots))
-            self.state.undo_log.revert()
+            self.state.revert()
             assert tables(self.state) == before, "going back left a trace"
         assert play(self.state, command, self.now, Places(taken=slots)) == events
         self.state.undo_log.keep()

@@ -9,7 +9,7 @@ import pytest
 from layover import Batch, InvalidDefinition, InvalidInput, Item, Workflow, WrongState, source
 from layover.core.ids import trigger_id
 from layover.ports.commit_points import CommitPoint
-from layover.ports.trigger_records import InputRow, NewEvent, TriggerMove
+from layover.ports.trigger_records import InputRow, NewEvent, Reception, TriggerMove
 from layover.runtime.triggers.batches import MOST_BYTES, MOST_ITEMS
 
 if TYPE_CHECKING:
@@ -337,3 +337,52 @@ async def test_a_crash_at_any_point_loses_and_repeats_nothing(layover: Layover) 
     assert layover.crashes == 4
     assert await inputs(layover) == [0, 1, 2, 3]
     assert mailbox.acknowledged[-1] == "4"  # also what was not acknowledged when the engine died
+
+
+async def test_an_acknowledgement_that_fails_is_made_up_for_before_the_next_poll(layover: Layover) -> None:
+    done: list[str] = []
+    broken = [OSError("no route"), OSError("no route")]
+
+    @source
+    def mailbox(cursor: str | None) -> Batch:
+        done.append(f"asked {cursor}")
+        return Batch() if cursor else Batch([Item("a", 1)], cursor="1")
+
+    @mailbox.acknowledge
+    def note(cursor: str) -> None:
+        if broken:
+            raise broken.pop()
+        done.append(f"noted {cursor}")
+
+    layover.nodes(mailbox)
+    await layover.register(flow())
+    await layover.settle()
+    assert await inputs(layover) == [1]
+    await layover.skip("1m")
+    trigger = await layover.trigger("post/mail")
+    assert (trigger.failures, trigger.reason) == (1, "OSError: no route")
+    await layover.skip("2m")
+    assert done == ["asked None", "noted 1", "asked 1", "asked 1"]
+    assert await inputs(layover) == [1]
+
+
+async def test_a_trigger_fired_during_a_poll_is_polled_again(layover: Layover) -> None:
+    asked: list[str | None] = []
+
+    @source
+    async def mailbox(cursor: str | None) -> Batch:
+        asked.append(cursor)
+        if len(asked) == 1:  # somebody fires it meanwhile
+            store = (await layover._world.engines.alive()).instance.store  # noqa: SLF001 - the source acts as another user
+            row = await store.triggers.find(trigger_id("post", "mail"))
+            assert row is not None
+            one = InputRow(trigger_id=row.id, input_id="fired", received_at=0, due_at=0, forget_at=0)
+            event = NewEvent(kind="TriggerInputReceived", body=b'{"input_id":"fired","data":0}')
+            await store.triggers.receive(Reception(input=one, event=event, most_pending=10))
+        return Batch([Item("a", 1)], cursor="1")
+
+    layover.nodes(mailbox)
+    await layover.register(flow())
+    await layover.settle()
+    assert asked == [None, None]
+    assert await inputs(layover) == [0, 1]

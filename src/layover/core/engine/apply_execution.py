@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from layover.core.engine.apply_points import release_children
 from layover.core.engine.gate import calls_out
 from layover.core.engine.halting import resume_container
@@ -26,18 +28,16 @@ _GATE_OPEN: Final = {
 
 
 def created(state: ExecutionState, event: ev.ExecutionCreated, at: int) -> None:
-    state.change(
+    facts = replace(
+        state.facts,
         id=event.id,
         workflow=event.workflow,
         hash=event.hash,
         input=event.input,
         trigger=event.trigger,
         user=event.user,
-        parent=event.parent,
-        parent_point=event.parent_point,
         start_at=event.start_at,
         hold=event.hold,
-        depth=event.depth,
         version=event.version,
         tags=event.tags,
         priority=event.priority,
@@ -45,6 +45,9 @@ def created(state: ExecutionState, event: ev.ExecutionCreated, at: int) -> None:
         traceparent=event.traceparent,
         created_at=at,
     )
+    if event.parent is not None:
+        facts = replace(facts, parent=event.parent, parent_point=event.parent_point, depth=event.depth)
+    state.set_facts(facts)
 
 
 def admitted(state: ExecutionState, _event: ev.ExecutionAdmitted, _at: int) -> None:

@@ -1,7 +1,7 @@
 """Commands to events. All rules live behind here; a stale, repeated or late command gives no events.
 
 `decide` leaves the state as it was, however many events it gives. `play` is for callers that commit them: the state has
-moved on, and goes back by `state.undo_log.revert()` if the commit is refused, or stays by `state.undo_log.keep()`.
+moved on, and goes back by `state.revert()` if the commit is refused, or stays by `state.undo_log.keep()`.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def decide(
     try:
         return play(state, command, now, slots)
     finally:
-        state.undo_log.revert()
+        state.revert()
 
 
 def play(

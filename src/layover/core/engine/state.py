@@ -262,13 +262,18 @@ class ExecutionState:
 
     def change(self, **facts: object) -> None:
         """Replace some of the single values."""
-        was = self.facts
-        self.undo_log.note((self, "facts", was))
-        self.facts = replace(was, **facts)
+        self.set_facts(replace(self.facts, **facts))
 
-    def __setitem__(self, _name: Literal["facts"], facts: Facts) -> None:
-        """Set the single values back: the undo log sets whatever it has noted as it sets the row of a table."""
+    def set_facts(self, facts: Facts) -> None:
+        """Replace the single values."""
+        self.undo_log.note((None, "facts", self.facts))
         self.facts = facts
+
+    def revert(self) -> None:
+        """Undo all changes since they were last kept."""
+        was = self.undo_log.revert()
+        if was is not None:
+            self.facts = was
 
     def count(self, name: Count, by: int) -> None:
         """Add to a count."""

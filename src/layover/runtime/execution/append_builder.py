@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from layover.core.engine.codec import encode_events, encode_state
 from layover.core.engine.effects import Close, MakeCall
 from layover.core.engine.events import TAKING_UP
@@ -41,7 +43,7 @@ class First(NamedTuple):
 NOTHING_FIRST: Final = First()  # for every append after the first one
 
 
-class Derived(LightStruct):
+class Derived(LightStruct, gc=False):
     """What is visible of a step from outside; `secrets` holds the callback tokens by node."""
 
     points: tuple[PointChange, ...]
@@ -70,6 +72,12 @@ class VisibleBefore(NamedTuple):
         """Return what is visible of a state."""
         wait = state.facts.resume_on
         return cls(bool(state.facts.closed), None if wait is None else wait.awaited)
+
+    def after(self, state: ExecutionState) -> VisibleBefore:
+        """Return what is visible of a later state; mostly that is the same."""
+        facts = state.facts
+        same = facts.resume_on is None and self.operator_wait is None and bool(facts.closed) == self.closed
+        return self if same else VisibleBefore.of(state)
 
 
 def derived(
@@ -164,7 +172,7 @@ def append_of(
             count=count,
             status=status,
         )
-    return Append(
+    append = Append(
         execution_id=record.execution_id,
         owner=environment.instance,
         epoch=record.epoch,
@@ -178,12 +186,18 @@ def append_of(
         lease_until=lease.until,
         rest=step.rest,
         points=seen.points,
-        snapshot=snapshot,
         closed=seen.closed,
-        messages=(*seen.messages, *first.messages) if first.messages else seen.messages,
+        input=document_of(state.facts.input) if first.new is not None else None,
+    )
+    messages = (*seen.messages, *first.messages) if first.messages else seen.messages
+    if not (messages or seen.tokens or snapshot or leg_buffer.count or lease.takeovers or first.audit):
+        return append if first.trigger_input is None else replace(append, trigger_input=first.trigger_input)
+    return replace(
+        append,
+        snapshot=snapshot,
+        messages=messages,
         tokens=seen.tokens,
         earlier=leg_buffer.entries(last_seq + 1) if leg_buffer.count else (),
-        input=document_of(state.facts.input) if first.new is not None else None,
         audit=first.audit if step.events else None,  # what came to nothing was no act
         trigger_input=first.trigger_input,
         keeps_takeovers=lease.takeovers > 0 and not is_progress(step.events),

@@ -115,7 +115,7 @@ class AppendWriter:
         if self.in_flight is None:
             raise AssertionError("nothing is on its way")
         step, seen, append = self.in_flight
-        self._decider.state.undo_log.revert()
+        self._decider.state.revert()
         asked = self.cursor.read(commands)
         if self.cursor.unreadable is not None:
             raise UnknownCommand(f"There is no command `{self.cursor.unreadable.kind}` in this release of Layover.")
@@ -171,7 +171,7 @@ class AppendWriter:
         self.last_epoch = append.epoch
         self.cursor.noted = append.commands_seen
         self._size += len(append.events)
-        self._visible = VisibleBefore.of(self._decider.state)
+        self._visible = self._visible.after(self._decider.state)
         if self.leg_buffer.count:
             self.leg_buffer.clear()
         if append.snapshot is not None:

@@ -17,6 +17,7 @@ from layover.runtime.ids import checked_id
 from layover.runtime.plans import is_held_because
 from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.history import HistoryEntry
+from layover.runtime.queries.legs import legs
 from layover.runtime.queries.tracebacks import failed_child, stored_traceback
 from layover.runtime.queries.views import view_of
 from layover.runtime.queries.why import summed_up, why
@@ -131,8 +132,9 @@ class Queries:
 
     async def legs(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[Leg]:
         """Return the stretches of work between two rests, in their order, from a position on; the first has 0."""
-        log = await self._log_of(await self.row(execution_id))
-        return log.legs[max(since, 0) :][: max(limit, 0)]
+        row = await self.row(execution_id)
+        log = await self._log_of(row)
+        return legs(row.head.execution_id, log.around)[max(since, 0) :][: max(limit, 0)]
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with what became of its nodes."""

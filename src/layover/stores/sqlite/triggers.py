@@ -222,11 +222,11 @@ def move_trigger(db: apsw.Connection, move: TriggerMove) -> bool:
     db.execute(SQL["move_trigger"], values)
     if db.changes() != 1:
         return False
-    for seq, event in with_numbers(move.expected_seq, move.events):
-        row = {"trigger_id": id_, "seq": seq, "at": move.at, "kind": event.kind, "body": event.body}
-        db.execute(SQL["insert_trigger_events"], row)
-        if event.input is not None:
-            db.execute(SQL["insert_trigger_inputs"], input_values(replace(event.input, seq=seq)))
+    numbered = list(with_numbers(move.expected_seq, move.events))
+    rows = ({"trigger_id": id_, "seq": n, "at": move.at, "kind": one.kind, "body": one.body} for n, one in numbered)
+    db.executemany(SQL["insert_trigger_events"], rows)
+    inputs = (input_values(replace(one.input, seq=n)) for n, one in numbered if one.input is not None)
+    db.executemany(SQL["insert_trigger_inputs"], inputs)
     if move.held is not None:
         db.execute(SQL["hold_trigger_inputs"], {"id": id_, "due_at": None if move.held else move.at})
     write_audit(db, move.audit)
