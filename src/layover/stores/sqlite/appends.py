@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.ports.errors import StoreError
-from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
+from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome, ResumeWaitChange
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
 from layover.stores.ids import key, text
 from layover.stores.json_contains import storable_input
