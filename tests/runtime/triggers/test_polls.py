@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover import Batch, InvalidDefinition, InvalidInput, Item, Workflow, WrongState, source
+from layover import Batch, InvalidDefinition, InvalidInput, Item, NotAllowed, Workflow, WrongState, source
 from layover.core.ids import trigger_id
 from layover.ports.commit_points import CommitPoint
 from layover.ports.trigger_records import InputRow, NewEvent, Reception, TriggerMove
@@ -386,3 +386,30 @@ async def test_a_trigger_fired_during_a_poll_is_polled_again(layover: Layover) -
     await layover.settle()
     assert asked == [None, None]
     assert await inputs(layover) == [0, 1]
+
+
+async def test_one_long_execution_consumes_a_source(layover: Layover) -> None:
+    mailbox = layover.source("mailbox")
+    mailbox.push({"n": 1}, {"n": 2})
+    waiting = [
+        {"id": "first", "type": "wait_signal", "signal": "mail", "lookback": "1h", "next": "second"},
+        {"id": "second", "type": "wait_signal", "signal": "mail", "lookback": "1h", "next": "out"},
+        {"id": "out", "type": "end", "output": ["${nodes.first.data.n}", "${nodes.second.data.n}"]},
+    ]
+    await layover.register({**flow(deliver={"signal": "mail"}), "nodes": waiting})
+    await layover.settle()
+    execution = await layover.start("post")
+    assert (execution.status, sorted(execution.output)) == ("completed", [1, 2])
+    trigger = await layover.trigger("post/mail")
+    assert [one.state async for one in trigger.inputs()] == ["delivered", "delivered"]
+
+
+async def test_a_rewind_needs_the_right_to_write_and_is_audited(layover: Layover) -> None:
+    layover.source("mailbox")
+    await layover.register(flow())
+    await layover.settle()
+    with pytest.raises(NotAllowed):
+        await (await layover.as_user("vera", ["viewer"]).trigger("post/mail")).rewind("1")
+    await (await layover.as_user("ada", ["admin"]).trigger("post/mail")).rewind("1")
+    entries = [one async for one in layover.audit() if one.act == "trigger.rewind"]
+    assert [(one.user, one.details.get("cursor")) for one in entries] == [("ada", "1")]

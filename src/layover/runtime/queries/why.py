@@ -60,12 +60,11 @@ def why(  # noqa: PLR0913 - each is named where it is given
 
 
 def _of_end(state: ExecutionState) -> Why:
-    """Say that nothing is waited for, and what a failed execution failed with."""
+    """Say that an execution waits for nothing, or what a failed one failed with."""
     facts = state.facts
-    summary = f"It is {facts.closed}: nothing is waited for."
     failure = failure_of(facts.error)
     if facts.closed != "failed" or failure is None:
-        return Why(summary=summary)
+        return Why(summary=f"It is {facts.closed} and waits for nothing.")
     where = f" at `{failure.context_id}` (attempt {failure.attempt})" if failure.context_id else ""
     text = f"It failed{where}: {failure.summary()}"
     reason = _reason(
@@ -75,7 +74,7 @@ def _of_end(state: ExecutionState) -> Why:
         execution=failed_child(state, failure.context_id) if failure.context_id else "",
         failure=failure,
     )
-    return Why(summary=f"{summary} {text}", reasons=(reason,))
+    return Why(summary=text, reasons=(reason,))
 
 
 def summed_up(reasons: Sequence[WhyReason], left_out: int = 0) -> Why:

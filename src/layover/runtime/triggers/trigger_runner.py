@@ -183,13 +183,16 @@ class TriggerRunner:
             self._metrics.trigger_input(row.workflow, row.name, "filtered", count)
 
     async def start_new(self, row: TriggerRow, inputs: Sequence[StartableInput]) -> None:
-        """Start inputs that were just stored here, in their order as far as that goes."""
-        names = {(row.id, one.row.input_id) for one in inputs}
+        """Start inputs that were just stored here, so many at once, the first ones first."""
+        names, left = {(row.id, one.row.input_id) for one in inputs}, iter(inputs)
+
+        async def start() -> None:
+            for one in left:
+                await self.start_input(row, one.row, one.payload)
+
         self._starting |= names
         try:
-            for begin in range(0, len(inputs), _MOST_AT_ONCE):
-                group = inputs[begin : begin + _MOST_AT_ONCE]
-                await asyncio.gather(*(self.start_input(row, one.row, one.payload) for one in group))
+            await asyncio.gather(*(start() for _ in range(min(len(inputs), _MOST_AT_ONCE))))
         finally:
             self._starting -= names
 
