@@ -45,7 +45,7 @@ class Operations:
         self.workflows = Workflows(instance)
         self.workflow_status = instance.workflow_status
         self.triggers = Triggers(instance)
-        self.trigger_resources = TriggerResources(instance)
+        self.trigger_resources = TriggerResources(instance, self.workflows)
 
 
 class Opened:
