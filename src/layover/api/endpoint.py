@@ -147,7 +147,7 @@ class Endpoint:
         if route.admit is not None:
             await route.admit(call)
         if route.body is not None:
-            raw = await read_body(receive, headers, services.settings)
+            raw = await read_body(receive, headers, services.settings, route.largest_body)
             if raw:  # what is not there is of no kind, whatever a client says that it is
                 check_media_type(headers, route)
             call.body = raw if route.body is bytes else decoded(raw, route.body, services.settings)

@@ -42,6 +42,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     admit: Callable[[Request[Any, Any]], Awaitable[None]] | None = None  # refuses before a body is read
     body: type[Any] | None = None  # a struct, `bytes` for what the handler reads itself, or nothing
     body_required: bool = True
+    largest_body: int | None = None  # in bytes, if it is less than what the server takes
     media_types: tuple[str, ...] = ("application/json",)  # of the body
     query: type[Any] = NoQuery
     answers: dict[int, Any]  # by status: the type of the resource; None for no content

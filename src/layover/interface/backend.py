@@ -330,10 +330,12 @@ class TriggersBackend(Protocol):
     async def replay_all(self, trigger_id: str, limit: int, cursor: str | None) -> Replayed:
         """Try rejected inputs once more, the newest first."""
 
-    async def create(self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None) -> Trigger:
+    async def create(
+        self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None, *, allow_unknown: bool
+    ) -> Trigger:
         """Make a trigger for a workflow."""
 
-    async def update(self, trigger_id: str, definition: Mapping[str, object]) -> Trigger:
+    async def update(self, trigger_id: str, definition: Mapping[str, object], *, allow_unknown: bool) -> Trigger:
         """Replace a trigger that belongs to no definition."""
 
     async def delete(self, trigger_id: str) -> None:

@@ -156,7 +156,7 @@ class WorkflowService:
         for plan in plans:
             self._actor.runtime.workflows.check_secrets(plan)
         resources, given = self._actor.runtime.trigger_resources, bundle.triggers
-        await resources.check_import(plans, given)
+        await resources.check_import(plans, given, allow_unknown=allow_unknown)
         saved = [(await self.save(plan))[0] for plan in plans]
         entries = [self._actor.entry("trigger.import", f"{one.get('workflow')}/{one.get('name')}") for one in given]
         addresses = await resources.import_(given, entries)

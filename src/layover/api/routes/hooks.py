@@ -30,18 +30,6 @@ routes = Routes(
 _LONGEST_WAIT: Final = 60.0  # seconds that a sender waits for a result
 
 
-_PROBLEMS: Final = (
-    "unknown_trigger",
-    "bad_signature",
-    "malformed",
-    "payload_reserved",
-    "payload_too_large",
-    "trigger_full",
-)
-_MEDIA_TYPES: Final = ("application/json", "application/x-www-form-urlencoded", "text/plain")
-_ANSWERS: Final = {200: Value, 202: Value}  # a receipt, or what the workflow gives its sender
-
-
 async def _admit(call: Request[None, NoQuery]) -> None:
     """Refuse what is for no webhook, or comes too often from one address, before any of it is read.
 
@@ -63,31 +51,25 @@ async def _count(call: Request[Any, NoQuery], name: str, rate: tuple[int, float]
         raise Refusal("rate_limited", f"At most {rate[0]} deliveries in {rate[1]:g} s.", headers=headers)
 
 
-@routes.post(
-    "/hooks/{workflow}/{name}",
-    open="sender",
-    admit=_admit,
-    body=bytes,
-    body_required=False,
-    media_types=_MEDIA_TYPES,
-    answers=_ANSWERS,
-    problems=_PROBLEMS,
-)
+_DELIVERY: Final[dict[str, Any]] = {
+    "open": "sender",
+    "admit": _admit,
+    "body": bytes,
+    "body_required": False,
+    "largest_body": LARGEST_BODY,
+    "media_types": ("application/json", "application/x-www-form-urlencoded", "text/plain"),
+    "answers": {200: Value, 202: Value},  # a receipt, or what the workflow gives its sender
+    "problems": ("unknown_trigger", "bad_signature", "malformed", "payload_reserved", "trigger_full"),
+}
+
+
+@routes.post("/hooks/{workflow}/{name}", **_DELIVERY)
 async def take_delivery(call: Request[bytes, NoQuery]) -> Response:
     """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer."""
     return await _take(call)
 
 
-@routes.post(
-    "/hooks/t/{token}",
-    open="sender",
-    admit=_admit,
-    body=bytes,
-    body_required=False,
-    media_types=_MEDIA_TYPES,
-    answers=_ANSWERS,
-    problems=_PROBLEMS,
-)
+@routes.post("/hooks/t/{token}", **_DELIVERY)
 async def take_delivery_by_token(call: Request[bytes, NoQuery]) -> Response:
     """Take a delivery of a webhook whose sender cannot sign: the token in the address proves who it is."""
     return await _take(call)
@@ -100,8 +82,6 @@ def _hook(call: Request[Any, NoQuery]) -> HookName:
 
 async def _take(call: Request[bytes, NoQuery]) -> Response:
     body = call.body or b""
-    if len(body) > LARGEST_BODY:
-        raise Refusal("payload_too_large", f"A delivery has at most {LARGEST_BODY:,} bytes.")
     check_nesting(body, call.services.settings)
 
     async def admit(id_: str) -> None:

@@ -45,7 +45,7 @@ class Operations:
         self.workflows = Workflows(instance)
         self.workflow_status = WorkflowStatuses(store, driver, instance.plans, clock)
         self.triggers = Triggers(instance)
-        self.trigger_resources = TriggerResources(instance)
+        self.trigger_resources = TriggerResources(instance, self.workflows)
 
 
 class Opened:
