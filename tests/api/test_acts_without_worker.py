@@ -127,13 +127,31 @@ async def test_a_pause_is_given_an_end_and_loses_it(tmp_path: Path) -> None:
         assert moved.json["resume_at"].endswith("T00:00:00.000Z")
         why = await api.get(f"{path}/why")
         assert "goes on by itself" in why.json["summary"]
+        waits = await api.post(f"{path}/resume", {"on": {"signal": "paid", "key": "k"}}, as_="mia:operator")
+        assert waits.json["resume_on"] == {"signal": "paid", "key": "k", "filter": ""}
+        assert waits.json["resume_at"] is None
         cleared = await api.delete(f"{path}/resume", as_="mia:operator")
         assert (cleared.status, cleared.json["resume_at"], cleared.json["status"]) == (200, None, "paused")
         assert [act for _, act, _ in await acts(api, started.id)] == [
             "execution.pause",
             "execution.schedule_resume",
             "execution.schedule_resume",
+            "execution.schedule_resume",
         ]
+
+
+async def test_a_pause_ends_with_a_signal(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.workflows.register(flow(form("ask"), end("done")))
+        started = await api.engine.executions.start("flow", wait="rest")
+        paused = await api.post(f"/executions/{started.id}/pause", {"resume_on": {"signal": "paid"}})
+        assert paused.json["resume_on"] == {"signal": "paid", "key": "", "filter": ""}
+        told = await api.post("/signals", {"name": "paid"})
+        assert told.json["matched"] == [started.id]
+        resumed = await api.engine.instance.listeners.until(started.id, lambda head: head.commands_done == 2)
+        assert resumed is not None
+        found = await api.get(f"/executions/{started.id}")
+        assert (found.json["resume_on"], found.json["resume_count"]) == (None, 1)
 
 
 @pytest.mark.parametrize(
@@ -148,6 +166,14 @@ async def test_a_pause_is_given_an_end_and_loses_it(tmp_path: Path) -> None:
         ("pause", {"zone": "Europe/Berlin"}, "invalid_body"),
         ("resume", {"at": "2999-01-01T00:00:00Z"}, "beyond_max_pause"),
         ("resume", {"cron": "@daily", "approved": True}, "invalid_body"),
+        ("pause", {"resume_on": {"signal": ""}}, "invalid_body"),
+        ("pause", {"resume_on": {"key": "k"}}, "invalid_body"),
+        ("pause", {"resume_on": {"signal": "paid", "keys": "k"}}, "invalid_body"),
+        ("pause", {"resume_on": {"signal": "paid"}, "until_cron": "@daily"}, "invalid_body"),
+        ("pause", {"resume_on": {"signal": "paid"}, "zone": "Europe/Berlin"}, "invalid_body"),
+        ("resume", {"on": {"signal": "paid", "filter": "signal.dota"}}, "invalid_body"),
+        ("resume", {"on": {"signal": "paid", "filter": "x" * 1_001}}, "invalid_body"),
+        ("resume", {"on": {"signal": "paid"}, "resume_data": {"n": 1}}, "invalid_body"),
     ],
 )
 async def test_an_end_of_a_pause_that_cannot_be_is_refused(

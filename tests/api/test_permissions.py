@@ -76,6 +76,7 @@ activate_workflow       -    -     -        -      -        -        yes
 deactivate_workflow     -    -     -        -      -        -        yes
 pause_workflow          -    -     -        -      -        -        yes
 resume_workflow         -    -     -        -      -        -        yes
+clear_workflow_resume   -    -     -        -      -        -        yes
 list_triggers           -    -     -        yes    yes      yes      yes
 create_trigger          -    -     -        -      -        -        yes
 update_trigger          -    -     -        -      -        -        yes

@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 
 routes = Routes(
     "Triggers",
-    "What starts executions by itself: schedules, webhooks and signals. The triggers of a workflow are part of its "
-    "definition, or made by themselves; a trigger's id follows from the names of both.",
+    "What starts executions by itself: schedules, webhooks, signals and polls. The triggers of a workflow are part of "
+    "its definition, or made by themselves; a trigger's id follows from the names of both.",
 )
 
 _READ: Final = ("workflow:read",)

@@ -20,6 +20,7 @@ _GATE_OPEN: Final = {
     "paused_reason": "",
     "paused_at": 0,
     "resume_at": None,
+    "resume_on": None,
     "resume_by": None,
     "in_flight": (),
     "fates": {},
@@ -75,7 +76,8 @@ def pausing(state: ExecutionState, event: ev.ExecutionPausing, at: int) -> None:
         paused_reason=event.reason,
         paused_at=at,
         resume_at=event.resume_at,
-        resume_by=event.by if event.resume_at is not None else None,
+        resume_on=event.resume_on,
+        resume_by=event.by if event.resume_at is not None or event.resume_on is not None else None,
         pauses=state.facts.pauses + 1,
         order=event.order,
         in_flight=calls_out(state),
@@ -91,7 +93,8 @@ def pause_noted(state: ExecutionState, event: ev.ExecutionPauseNoted, _at: int) 
 
 
 def resume_scheduled(state: ExecutionState, event: ev.ExecutionResumeScheduled, _at: int) -> None:
-    state.change(resume_at=event.at, resume_by=event.by if event.at is not None else None)
+    by = event.by if event.at is not None or event.on is not None else None
+    state.change(resume_at=event.at, resume_on=event.on, resume_by=by)
 
 
 def resumed(state: ExecutionState, event: ev.ExecutionResumed, at: int) -> None:

@@ -117,7 +117,7 @@ class Executions:
                     admission.holders,
                 )
         if held is not None:
-            await starter.look_again(begun.active.id, held)
+            await starter.look_again(begun.active.id, held.workflow)
         return outcome
 
     async def _existing(

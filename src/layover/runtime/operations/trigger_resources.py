@@ -157,7 +157,7 @@ class TriggerResources:
         save = TriggerSave(workflow=workflow, trigger_id=new.id, create=create, new=new, at=now, audit=audit)
         row = _check(await self._store.triggers.save(save), workflow, trigger.name)
         address = await self._make_token(row.id, now, None, None) if needs_token(trigger) else None
-        self._instance.trigger_runner.hint()
+        self._instance.trigger_runner.changed()
         return MadeTrigger(row, address)
 
     async def _checked(self, workflow: str, given: Mapping[str, object], *, allow_unknown: bool) -> TriggerDefinition:

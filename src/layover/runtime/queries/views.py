@@ -17,6 +17,7 @@ from layover.interface.open_points import first_response, in_order
 from layover.model.executions import Execution, Lease, WaitingOn
 from layover.runtime.queries.why import incident_text, text_of
 from layover.runtime.results.failures import failure_of
+from layover.runtime.results.pause_ends import resume_signal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -89,6 +90,7 @@ def execution_view(
             paused_reason=pause.reason or None,
             paused_node=pause.node,
             resume_at=Moment.maybe(facts.resume_at),
+            resume_on=resume_signal(facts.resume_on),
             next_nodes=next_nodes(state)[:MOST_LISTED],
             waiting_on=waiting_on(state)[:MOST_LISTED],
             lease=_lease(head),

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.ports.errors import StoreError
-from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
+from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome, ResumeWaitChange
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
-from layover.stores.ids import key
+from layover.stores.ids import key, text
 from layover.stores.json_contains import storable_input
 from layover.stores.leases import lease_end
 from layover.stores.sqlite.audit import write_audit
@@ -225,3 +225,9 @@ def change_point(cursor: apsw.Cursor, id_: bytes, at: int, change: PointChange) 
     elif type(change) is ChangedPoint:
         changed = change.point
         cursor.execute(_CHANGE_POINT, (changed.status, msgspec.json.encode(changed), changed.id))
+    elif type(change) is ResumeWaitChange:
+        cursor.execute(SQL["delete_waits"], {"point": text(id_)})
+        if change.awaited is not None:
+            name, awaited = change.awaited
+            values = {"name": name, "key": awaited, "point": text(id_), "id": id_}
+            cursor.execute(SQL["insert_waits"], values)

@@ -13,6 +13,7 @@ from layover.stores.checks import at_most
 from layover.stores.ids import key, text
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.statements import SQL
+from layover.stores.sqlite.workflow_status import due_workflow_statuses
 from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class SqliteTriggers:
 
     async def read_due(self, now: int, most: int) -> DueTriggers:
         """Read what is due."""
-        return await self._session.glance(lambda db: read_due(db, now, most), statements=3)
+        return await self._session.glance(lambda db: read_due(db, now, most), statements=4)
 
     async def find(self, trigger_id: str) -> TriggerRow | None:
         """Find a trigger."""
@@ -182,6 +183,7 @@ def read_due(db: apsw.Connection, now: int, most: int) -> DueTriggers:
     return DueTriggers(
         triggers=tuple(trigger_of(row) for row in db.execute(SQL["due_triggers"], values)),
         inputs=tuple(input_of(row) for row in db.execute(SQL["due_trigger_inputs"], values)),
+        workflows=tuple(due_workflow_statuses(db, now, at_most(most))),
         next_due=min((at for at in soonest if isinstance(at, int)), default=None),
     )
 
