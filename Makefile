@@ -70,6 +70,8 @@ torture: .venv/ready ## property tests, a broken engine, dying processes, load: 
 	$(BIN)/python tools/simulate.py --seed $(SEED) --seconds 900 --shuffled
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
+	$(BIN)/python tools/trigger_races.py --seed $(SEED)
+	$(BIN)/python tools/trigger_races.py --postgres --seed $(SEED)
 	$(BIN)/python tools/chaos.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/chaos.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/load.py --seed $(SEED) --clients $(CLIENTS) --seconds $(SECONDS)

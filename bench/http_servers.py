@@ -55,10 +55,12 @@ def hello() -> Iterator[Server]:
 
 
 @asynccontextmanager
-async def surface(address: str, flows: dict[str, str] | None = None) -> AsyncIterator[Server]:
+async def surface(
+    address: str, flows: dict[str, str] | None = None, environment: dict[str, str] | None = None
+) -> AsyncIterator[Server]:
     """Serve a database; no caller is limited in its rate."""
     with folder() as place:
-        async with serving(address, place, flows or {}) as found:
+        async with serving(address, place, flows or {}, environment=environment) as found:
             key = await found.key("bench", "operator", "approver")
             yield Server(found.url, found.pid, key)
             if problems := await found.stop():

@@ -1,9 +1,10 @@
 """This tree beside another one: `python bench/paired.py SRC [--quick | --small] [name ...]`, SRC being the `src` of it.
 
 Each tree runs in a process of its own on SQLite, and both take rounds in turn, now one first and now the other. So the
-noise of the machine meets both alike, and the ratio within a pair holds even where no time does. Shown are medians,
-and the ratio of this tree to the other with the interval that holds its median with 95 % confidence: by time, and by
-the processor time of the process. Above 1 this tree is slower.
+noise of the machine meets both alike, and the ratio within a pair holds even where no time does. Where the memory of a
+process lies makes it faster or slower by some per cent for as long as it lives, so each tree has several of them, one
+after the other. Shown are medians, and the ratio of this tree to the other with the interval that holds its median with
+95 % confidence: by time, and by the processor time of the process. Above 1 this tree is slower.
 """
 
 from __future__ import annotations
@@ -175,23 +176,25 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 
 def compare(source: Path, names: list[str], size: Size) -> None:
-    rounds, warm, count = size.of((150, 10, 20), quick=(30, 5, 20), small=(1, 0, 2))
+    lives, rounds, warm, count = size.of((10, 15, 5, 20), quick=(3, 10, 5, 20), small=(1, 1, 0, 2))
     rows: list[tuple[str, ...]] = [
         ("", "µs before", "µs now", "ratio", "95 %", "CPU before", "CPU now", "ratio", "95 %")
     ]
-    with ExitStack() as stack:
-        before, now = (stack.enter_context(Tree(one, count)) for one in (source, Path(__file__).parents[1] / "src"))
-        for name in names:
-            pairs: list[tuple[Sample, Sample]] = []
-            for turn in range(rounds + warm):
-                order = (before, now) if turn % 2 else (now, before)
-                taken = {id(tree): tree.round(name) for tree in order}
-                if turn >= warm:
-                    pairs.append((taken[id(before)], taken[id(now)]))
-            rows.append(
-                (name, *_cells([(a.seconds, b.seconds) for a, b in pairs]), *_cells([(a.cpu, b.cpu) for a, b in pairs]))
-            )
-    print(table(f"Medians of {rounds} pairs on SQLite; load {os.getloadavg()[0]:.1f}", rows))
+    pairs: dict[str, list[tuple[Sample, Sample]]] = {name: [] for name in names}
+    for _ in range(lives):
+        with ExitStack() as stack:
+            before, now = (stack.enter_context(Tree(one, count)) for one in (source, Path(__file__).parents[1] / "src"))
+            for name in names:
+                for turn in range(rounds + warm):
+                    order = (before, now) if turn % 2 else (now, before)
+                    taken = {id(tree): tree.round(name) for tree in order}
+                    if turn >= warm:
+                        pairs[name].append((taken[id(before)], taken[id(now)]))
+    for name, found in pairs.items():
+        seconds, cpu = ([(getattr(a, kind), getattr(b, kind)) for a, b in found] for kind in ("seconds", "cpu"))
+        rows.append((name, *_cells(seconds), *_cells(cpu)))
+    title = f"Medians of {lives * rounds} pairs in {lives} processes of each on SQLite; load {os.getloadavg()[0]:.1f}"
+    print(table(title, rows))
 
 
 def _cells(pairs: list[tuple[float, float]]) -> tuple[str, ...]:

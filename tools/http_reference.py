@@ -22,6 +22,7 @@ _OPEN = {
     "anybody": "anybody",
     "loopback": "the machine itself, or any caller",
     "token": "the holder of the token",
+    "sender": "a sender that proves who it is",
     "known": "any caller",
 }
 

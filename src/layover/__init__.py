@@ -69,6 +69,7 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.pause_ends import ResumeSignal
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
     from layover.model.problems import Winner
     from layover.model.shared import Page
@@ -174,6 +175,7 @@ __all__ = [
     "RateLimited",
     "Replayed",
     "RequestPolicy",
+    "ResumeSignal",
     "Retry",
     "Secret",
     "SecretStatus",
@@ -244,6 +246,7 @@ _NAMES = {
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "WaitingOn Why WhyReason"
     ),
+    "layover.model.pause_ends": "ResumeSignal",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint",
     "layover.model.problems": "Winner",
     "layover.model.shared": "Page",

@@ -42,7 +42,7 @@ Severity = Literal["error", "warning"]
 Places = tuple[tuple[str, str], ...]  # where something is wrong, and what
 
 
-class Failure(msgspec.Struct, frozen=True, kw_only=True):
+class Failure(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What went wrong in an execution: with a node, or with all of it.
 
     The `traceback` is for users with the permission `execution:debug`, where one execution or its nodes are read.

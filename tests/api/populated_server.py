@@ -46,6 +46,8 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
     if family == "workflows":
         name = f"order.{route.name}" if acts and route.method != "PUT" else "order"  # what is put has its name
         await api.engine.workflows.register({**_ORDER, "name": name})
+        if route.name in ("resume_workflow", "clear_workflow_resume"):
+            await api.engine.workflow_status.pause(name)
         return {"workflow" if "{workflow}" in route.path else "name": name}
     if family == "triggers":
         return await _trigger(api, route)

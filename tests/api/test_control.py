@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import Any
 
 import pytest
 
-from layover.api.settings import ApiSettings
 from tests.api.acting import acts, ended, points_of, resting, served_forgetfully
 from tests.api.harness import served
 from tests.runtime.harness import (
@@ -17,17 +15,18 @@ from tests.runtime.harness import (
     Scripted,
     approval,
     call,
-    delay,
     end,
     flow,
     form,
-    until,
     until_status,
 )
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
+
 UNKNOWN = "0195f2a6-7c00-7000-8000-5d1e0f3a9b42"
+
+
 REVIEW = {
     "name": "flow",
     "nodes": [
@@ -36,6 +35,8 @@ REVIEW = {
         end("rejected", "no"),
     ],
 }
+
+
 ACTS = ("pause", "resume", "cancel", "retry", "rewind")
 
 
@@ -404,145 +405,3 @@ async def test_a_decision_whose_answer_was_lost_does_not_reach_the_next_pause(tm
         assert (first.status, again.status) == (200, 200)
         assert list(await points_of(api, execution["id"])) == ["two"]
         assert len(await acts(api, execution["id"])) == 1
-
-
-# Where nothing drives
-
-
-UNDRIVEN = ApiSettings(rate_limit=None, act_wait=0)
-
-
-@pytest.mark.parametrize(("act", "status"), [("pause", "paused"), ("cancel", "cancelled")])
-async def test_what_nothing_drives_is_answered_as_it_is_and_takes_the_act_later(
-    tmp_path: Path, act: str, status: str
-) -> None:
-    async with served(tmp_path) as api:
-        resting_id = (await resting(api, flow(delay(), end(1))))["id"]
-    async with served(tmp_path, settings=UNDRIVEN, executions=0) as api:
-        answered = await api.post(f"/executions/{resting_id}/{act}", as_="mia:operator")
-        assert (answered.status, answered.json["status"]) == (200, "waiting")
-        assert await acts(api, resting_id) == [("mia", f"execution.{act}", resting_id)]
-    async with served(tmp_path) as api:
-        await until_status(api.engine, resting_id, status)
-
-
-async def test_what_waits_for_a_function_takes_an_act_at_once(tmp_path: Path) -> None:
-    patient = ApiSettings(rate_limit=None, act_wait=3_600)
-    async with served(tmp_path, settings=patient) as api:
-        await api.engine.workflows.register(flow(call("a", "nowhere")))
-        started = await api.engine.executions.start("flow")
-        await until(api.engine, started.id, lambda head: bool(head.missing))
-        paused = await api.post(f"/executions/{started.id}/pause")
-        cancelled = await api.post(f"/executions/{started.id}/cancel")
-
-        assert (paused.status, paused.json["status"]) == (200, "paused")
-        assert (cancelled.status, cancelled.json["status"]) == (200, "cancelled")
-
-
-async def test_a_point_of_what_nothing_drives_is_open_until_something_does(tmp_path: Path) -> None:
-    async with served(tmp_path) as api:
-        found = await resting(api, flow(form(), end(1)))
-    path = f"/api/resume/flow/{found['id']}/ask"
-    async with served(tmp_path, settings=UNDRIVEN, executions=0) as api:
-        answered = await api.delete(path, as_="operator")
-        assert (answered.status, answered.json["status"]) == (200, "open")
-    async with served(tmp_path) as api:
-        await until_status(api.engine, found["id"], "failed")
-        assert (await api.delete(path)).code == "point_closed"
-
-
-async def test_who_waits_for_what_nothing_drives_is_answered_when_the_server_stops(tmp_path: Path) -> None:
-    async with served(tmp_path) as api:
-        resting_id = (await resting(api, flow(delay(), end(1))))["id"]
-    patient = ApiSettings(rate_limit=None, act_wait=3_600)
-    async with served(tmp_path, settings=patient, executions=0) as api:
-        await api.key_of("operator")
-        asking = asyncio.get_running_loop().create_task(api.post(f"/executions/{resting_id}/pause", as_="operator"))
-        await until(api.engine, resting_id, lambda head: head.commands_seq == 1)
-        api.services.stopping.set()
-        answered = await asking
-        assert (answered.status, answered.json["status"]) == (200, "waiting")
-
-
-async def test_who_may_not_read_sees_no_data_of_what_they_act_on(tmp_path: Path) -> None:
-    only_acts = "ben:operator/execution:cancel"
-    async with served(tmp_path) as api:
-        await api.engine.workflows.register(flow(form(), end("done")))
-        secret = {"secret": 1}
-        started = await api.post(
-            "/executions", {"workflow": "flow", "input": secret, "wait": "60s"}, as_="mia:operator"
-        )
-        path = f"/executions/{started.json['id']}"
-        paused = await api.post(f"{path}/pause", as_=only_acts)
-        resumed = await api.post(f"{path}/resume", {"resume_data": {"secret": 2}}, as_="mia:operator/execution:cancel")
-        read = await api.post(f"{path}/pause", as_="ben:operator")
-
-    assert (paused.status, paused.json["status"], paused.json["input"]) == (200, "paused", None)
-    assert b"secret" not in paused.body
-    assert (resumed.json["input"], resumed.json["variables"]) == (secret, {"secret": 2})
-    assert read.json["input"] == secret
-
-
-async def test_who_may_not_read_sees_no_data_of_a_point_they_cancel(tmp_path: Path) -> None:
-    only_acts = "ben:operator/execution:cancel"
-    async with served(tmp_path) as api:
-        asks = form(response={"secret": "${input.secret}"})
-        await api.engine.workflows.register(flow(asks, end("done")))
-        first, second, third = [(await resting(api, given={"secret": 1}))["points"]["ask"] for _ in range(3)]
-        cancelled = await api.post(f"/pause-points/{first}/cancel", as_=only_acts)
-        answered = await api.post(f"/pause-points/{second}/answer", {"data": {"secret": 2}}, as_="mia:operator")
-        late = await api.post(f"/pause-points/{second}/cancel", as_=only_acts)
-        read = await api.post(f"/pause-points/{third}/cancel", as_="ben:operator")
-
-    assert (cancelled.status, cancelled.json["status"], cancelled.json["response"]) == (200, "cancelled", None)
-    assert answered.status == 201
-    assert (late.code, late.json["winner"]["by"], late.json["winner"]["answer"]) == ("already_answered", "mia", None)
-    assert read.json["response"] == {"secret": 1}
-
-
-async def test_a_pause_is_given_an_end_and_loses_it(tmp_path: Path) -> None:
-    async with served(tmp_path) as api:
-        await api.engine.workflows.register(flow(form("ask"), end("done"), settings={"max_pause": "30d"}))
-        started = await api.engine.executions.start("flow", wait="rest")
-        path = f"/executions/{started.id}"
-        early = await api.post(f"{path}/resume", {"cron": "@daily"}, as_="mia:operator")
-        assert (early.status, early.json["code"]) == (409, "wrong_state")
-        paused = await api.post(f"{path}/pause", {"until_cron": "0 8 * * MON", "zone": "Europe/Berlin"})
-        assert paused.json["resume_at"] is not None
-        moved = await api.post(f"{path}/resume", {"cron": "@daily"}, as_="mia:operator")
-        assert moved.json["resume_at"].endswith("T00:00:00.000Z")
-        why = await api.get(f"{path}/why")
-        assert "goes on by itself" in why.json["summary"]
-        cleared = await api.delete(f"{path}/resume", as_="mia:operator")
-        assert (cleared.status, cleared.json["resume_at"], cleared.json["status"]) == (200, None, "paused")
-        assert [act for _, act, _ in await acts(api, started.id)] == [
-            "execution.pause",
-            "execution.schedule_resume",
-            "execution.schedule_resume",
-        ]
-
-
-@pytest.mark.parametrize(
-    ("act", "body", "code"),
-    [
-        ("pause", {"until": "2999-01-01T00:00:00Z"}, "beyond_max_pause"),
-        ("pause", {"until": "tomorrow"}, "invalid_body"),
-        ("pause", {"until": "2026-01-01T00:00:00"}, "invalid_body"),
-        ("pause", {"until": "2026-01-01T00:00:00Z", "until_cron": "@daily"}, "invalid_body"),
-        ("pause", {"until_cron": "0 0 30 2 *"}, "invalid_body"),
-        ("pause", {"until_cron": "@daily", "zone": "Europe/Bielefeld"}, "invalid_body"),
-        ("pause", {"zone": "Europe/Berlin"}, "invalid_body"),
-        ("resume", {"at": "2999-01-01T00:00:00Z"}, "beyond_max_pause"),
-        ("resume", {"cron": "@daily", "approved": True}, "invalid_body"),
-    ],
-)
-async def test_an_end_of_a_pause_that_cannot_be_is_refused(
-    tmp_path: Path, act: str, body: dict[str, object], code: str
-) -> None:
-    async with served(tmp_path) as api:
-        await api.engine.workflows.register(flow(form("ask"), end("done"), settings={"max_pause": "30d"}))
-        started = await api.engine.executions.start("flow", wait="rest")
-        if act == "resume":
-            await api.post(f"/executions/{started.id}/pause")
-        refused = await api.post(f"/executions/{started.id}/{act}", body)
-        assert (refused.status, refused.json["code"]) == (422, code)

@@ -11,13 +11,14 @@ from layover.bootstrap import open_store
 from layover.core.webhooks import HookCheck, sign
 from layover.ports.secrets import Secret
 from layover.runtime.runtime import Runtime
-from tests.api.harness import listening
+from tests.api.harness import UNLIMITED, listening
 from tests.runtime.harness import address_in, settings_with
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from layover.api.settings import ApiSettings
     from tests.api.harness import Answered, Api
 
 NODES = [{"id": "a", "type": "compute", "output": {"got": "${input}"}}]
@@ -33,7 +34,9 @@ class Given:
 
 
 @asynccontextmanager
-async def hooked(folder: Path, nodes: list[dict[str, Any]] | None = None, **fields: Any) -> AsyncIterator[Api]:
+async def hooked(
+    folder: Path, nodes: list[dict[str, Any]] | None = None, api: ApiSettings = UNLIMITED, **fields: Any
+) -> AsyncIterator[Api]:
     trigger = {"name": "paid", "type": "webhook", "verify": {"scheme": "hmac", "header": "X-Signature"}, **fields}
     trigger["verify"] = {"secret": ["NEW_KEY", {"name": "OLD_KEY", "until": "2020-01-01"}], **trigger["verify"]}
     if trigger["verify"]["scheme"] == "none":
@@ -42,15 +45,19 @@ async def hooked(folder: Path, nodes: list[dict[str, Any]] | None = None, **fiel
     settings = settings_with(allow_secrets={"*": ("*",)})
     async with (
         Runtime(open_store(address_in(folder)), secrets=[Given()], settings=settings) as engine,
-        listening(engine) as api,
+        listening(engine, settings=api) as served,
     ):
         await engine.workflows.register(flow)
-        yield api
+        yield served
 
 
-async def deliver(api: Api, body: object, *, key: str = VALUES["NEW_KEY"], raw: bytes | None = None) -> Answered:
+async def deliver(
+    api: Api, body: object, *, key: str = VALUES["NEW_KEY"], raw: bytes | None = None, origin: str = ""
+) -> Answered:
     sent = msgspec.json.encode(body) if raw is None else raw
     headers = {"X-Request-Id": "r1", "Authorization": "Bearer whatever", **sign(HMAC, key, sent, 0)}
+    if origin:
+        headers["X-Forwarded-For"] = origin
     return await api.ask("POST", "/hooks/shop/paid", raw=sent, as_="", headers=headers)
 
 

@@ -98,6 +98,7 @@ async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(t
         "paused_reason": "`review` waits for a decision by anybody.",
         "paused_node": "review",
         "resume_at": None,
+        "resume_on": None,
         "next_nodes": ["finish"],
         "resume_count": 0,
         "last_resumed_at": None,

@@ -183,6 +183,21 @@ def test_a_pause_can_end_by_itself(cli: Run, waiting: str) -> None:
     assert cli("resume", waiting, "--only-by-hand").code == 0
     go_on(cli, waiting)
     assert cli("show", waiting, "--json").json["resume_at"] is None
+    paused = cli("pause", waiting, "--until-signal", "paid", "--signal-key", "k1", "--signal-filter", "signal.data > 1")
+    assert paused.code == 0
+    go_on(cli, waiting)
+    assert cli("show", waiting, "--json").json["resume_on"] == {
+        "signal": "paid",
+        "key": "k1",
+        "filter": "signal.data > 1",
+    }
+    assert cli("resume", waiting, "--signal-key", "k1").code == 2
+    assert cli("resume", waiting, "--on", "paid", "--signal-filter", "signal.dota").code == 2
+    assert cli("resume", waiting, "--on", "paid").code == 0
+    go_on(cli, waiting)
+    assert cli("signal", "paid").out.endswith(f"reached 1 execution:\n  {waiting}\n")
+    go_on(cli, waiting)
+    assert cli("show", waiting, "--json").json["resume_on"] is None
     code, _, err = cli("resume", waiting, "--at", "tomorrow")
     assert (code, "--at: `tomorrow` is not a moment" in err) == (2, True)
 
@@ -273,3 +288,23 @@ def test_the_user_whom_an_approval_was_delegated_to_decides(cli: Run, reviewed: 
     assert go_on(cli, reviewed).code == 10
     assert cli("approve", reviewed, "--by", "ben").code == 0
     assert go_on(cli, reviewed).code == 0
+
+
+def test_a_whole_workflow_is_held_and_goes_on(cli: Run, waiting: str) -> None:
+    (listed,) = [one for one in cli("workflows", "ls", "--json").json["items"] if one["state"] == "active"]
+    name = listed["name"]
+    code, out, _ = cli("workflows", "pause", name, "--until-cron", "@daily", "--reason", "night")
+    assert code == 0
+    assert out.startswith(f"The workflow {name} is paused until ")
+    assert "night" in cli("workflows", "ls").out
+    signal = ("--signal-key", "k", "--signal-filter", "signal.data > 1")
+    code, out, _ = cli("workflows", "pause", name, "--running", "--until-signal", "opened", *signal)
+    assert (code, out.startswith(f"The workflow {name} is paused until the signal opened")) == (0, True)
+    assert cli("workflows", "resume", name, "--only-by-hand", "--on", "opened").code == 2
+    assert cli("workflows", "resume", name, "--only-by-hand").out == f"The workflow {name} is paused.\n"
+    resumed = cli("workflows", "resume", name, "--at", "2999-01-01T00:00:00Z", "--json").json
+    assert (resumed["state"], resumed["resume_at"]) == ("paused", "2999-01-01T00:00:00.000Z")
+    assert cli("workflows", "resume", name).out.startswith(f"The workflow {name} is active")
+    assert cli("workflows", "resume", name, "--on", "opened").code == 4
+    assert cli("workflows", "pause", "nothing").code == 3
+    assert cli("show", waiting).code == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from layover import Workflow, node
+from layover import ResumeSignal, Workflow, node
 from tests.interface.trigger_scene import triggers
 
 if TYPE_CHECKING:
@@ -101,7 +101,15 @@ async def workflows(play: Play) -> None:
     await play.do(newest, "activate")
     await play.do(newest, "pause", "lunch", running=True)
     held = await play.call(door, "start", "echo")
+    await play.refused(newest, "pause", until_cron="@daily", resume_on={"signal": "open"})
+    await play.refused(newest, "resume", on={"signal": "open", "filter": "signal.dota"})
+    await play.do(newest, "pause", resume_on={"signal": "open", "key": "k", "filter": "signal.data == 1"})
+    await play.do(newest, "refresh")
+    await play.call(newest, "resume", cron="@daily", zone="Europe/Berlin")
+    await play.do(newest, "clear_resume")
     await play.do(newest, "resume")
+    await play.refused(newest, "resume", cron="@daily")
+    await play.refused(newest, "clear_resume")
     await play.do(held, "result")
 
 
@@ -185,6 +193,12 @@ async def operating(play: Play) -> None:
     await play.refused(one, "resume", {"note": 1}, cron="@daily")
     await play.call(one, "resume", cron="@daily", zone="Europe/Berlin")
     await play.call(one, "pause", until_cron="@daily")
+    await play.refused(one, "pause", resume_on={"signal": "paid"}, until_cron="@daily")
+    await play.refused(one, "resume", on={"signal": "paid", "filter": "signal.dota"})
+    await play.refused(one, "resume", on={"key": "k"})
+    await play.do(one, "pause", resume_on={"signal": "paid", "key": "k", "filter": "signal.data == 1"})
+    await play.do(one, "why")
+    await play.do(one, "resume", on=ResumeSignal(signal="paid"))
     await play.do(one, "clear_resume")
     await play.do(one, "resume", {"note": 1}, reason="back")
     await play.refused(one, "resume")

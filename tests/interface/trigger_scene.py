@@ -157,6 +157,9 @@ async def _alone(play: Play) -> None:
     await play.do(made, "update", {**weekly, "cron": "0 0 * * TUE"})
     await play.refused(made, "update", {**weekly, "name": "other"})
     await play.refused(made, "update", {"type": "schedule"})
+    poll = {"name": "weekly", "type": "poll", "source": "nobody_has_it"}
+    await play.refused(made, "update", poll)
+    await play.refused(door, "create_trigger", "ticking", {**poll, "name": "polled"})
     await play.refused(made, "rotate_token")
     await play.do(door, "register", {**TICKING, "triggers": [YEARLY, SENT, {**SENT, "name": "third", "signal": "t"}]})
     await play.refused(door, "register", {**TICKING, "triggers": [weekly]})

@@ -71,7 +71,14 @@ class Serving:
 
 
 @asynccontextmanager
-async def serving(address: str, folder: Path, flows: dict[str, str], processes: int = 1) -> AsyncIterator[Serving]:
+async def serving(
+    address: str,
+    folder: Path,
+    flows: dict[str, str],
+    processes: int = 1,
+    *,
+    environment: dict[str, str] | None = None,
+) -> AsyncIterator[Serving]:
     """Serve workflows while the block lasts; nobody is told that they ask too often."""
     (folder / "flows").mkdir(exist_ok=True)
     for name, text in flows.items():
@@ -80,10 +87,14 @@ async def serving(address: str, folder: Path, flows: dict[str, str], processes: 
     words = ["serve", "--db", address, "--port", "0", "--workflows", str(folder / "flows")]
     words += ["--processes", str(processes)] if processes > 1 else []
     kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
-    environment = {**kept, "LAYOVER_ADMIN_KEY": ADMIN_KEY, "LAYOVER_RATE_LIMIT": "off", "COLUMNS": "200"}
+    usual = {**kept, "LAYOVER_ADMIN_KEY": ADMIN_KEY, "LAYOVER_RATE_LIMIT": "off", "COLUMNS": "200"}
     with log.open("wb") as written:
         process = subprocess.Popen(  # noqa: ASYNC220, S603 - our own program, begun in a moment
-            [sys.executable, "-u", "-c", _PROGRAM, *words], cwd=_ROOT, env=environment, stdout=written, stderr=written
+            [sys.executable, "-u", "-c", _PROGRAM, *words],
+            cwd=_ROOT,
+            env={**usual, **(environment or {})},
+            stdout=written,
+            stderr=written,
         )
     try:
         yield Serving(process, log, await _url(process, log))

@@ -23,6 +23,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/instructions.py": [[str(_ROOT / "src"), "--calls", *_SMALL, "start", "resume"]],
     "bench/kit.py": [_SMALL],
     "bench/logs.py": [_SMALL],
+    "bench/schedules.py": [_SMALL],
     "bench/observed.py": [_SMALL],
     "bench/metrics.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/resumes.py": [_SMALL, ["--postgres", *_SMALL]],
@@ -32,6 +33,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/tracing.py": [_SMALL],
     "bench/triggers.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/start_up.py": [_SMALL],
+    "bench/webhooks.py": [_SMALL, ["--postgres", *_SMALL]],
     "tools/break_engine.py": [_SMALL],
     "tools/break_runtime.py": [_SMALL],
     "tools/chaos.py": [["--minutes", "0.01", "--processes", "1", "--people", "1"]],
@@ -49,6 +51,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "tools/streams.py": [["--clients", "4", "--stalled", "0", "--executions", "2", "--rounds", "2"]],
     "tools/sync_stub.py": [["--check"]],
     "tools/torture.py": [["--minutes", "0.01", "--processes", "1"]],
+    "tools/trigger_races.py": [["--schedules", "2", "--seconds", "1", "--processes", "1"]],
 }
 _RUN_BY_OTHERS = {"bench/http_hello.py", "bench/runtime_children.py"}
 _LONGEST = 300

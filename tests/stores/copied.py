@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import apsw
 from msgspec.structs import replace
 
+from layover.core.resume_waits import ResumeWait
 from layover.ports.access import IdempotentReply, WorkflowStatus
 from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit, RateLimit
 from layover.ports.records import (
@@ -17,6 +18,7 @@ from layover.ports.records import (
     NewExecution,
     OpenedPoint,
     Rest,
+    ResumeWaitChange,
     Token,
 )
 from layover.ports.trigger_records import (
@@ -145,7 +147,16 @@ async def _fill_access(store: Store) -> None:
     full = replace(key(1), scopes=("execution:read", "ü"), created_by="ann", expires_at=10**13)
     await store.api_keys.add(full, entry(1, at=500))
     await store.api_keys.replace("k1", key(2), 10**12, entry(2, at=600))
-    paused = WorkflowStatus(workflow="order", state="paused", changed_at=700, reason="ü", by="ann")
+    paused = WorkflowStatus(
+        workflow="order",
+        state="paused",
+        changed_at=700,
+        reason="ü",
+        by="ann",
+        due_at=10**13,
+        resume_on=ResumeWait(signal="ö", key="ä", filter="signal.data == 'ü'"),
+        resume_by="ben",
+    )
     await store.workflow_status.set_status(paused, entry(3, at=600, of=uid(1)))
     await store.workflow_status.set_status(
         WorkflowStatus(workflow="refund", state="deleted", changed_at=710), entry(4, at=400)
@@ -165,7 +176,8 @@ async def _fill_points(store: Store) -> None:
     )
     changed = replace(point("review"), details={"title": "Again"})
     changes = (ChangedPoint(point=changed), ClosedPoint(id="over", how="expired"))
-    await go_on(store, 2, at=350, status="paused", points=changes, rest=RESTING)
+    operator = ResumeWaitChange(awaited=("paid", "k1"), was=None)
+    await go_on(store, 2, at=350, status="paused", points=(*changes, operator), rest=RESTING)
     await store.answers.reserve(approval("review"), "answer", 400)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.ports.records import ChangedPoint, ClosedPoint, OpenedPoint, Wait
+from layover.ports.records import ChangedPoint, ClosedPoint, OpenedPoint, ResumeWaitChange, Wait
 from tests.stores.conformance import approval, commit, create, go_on, point, signal, step, uid
 
 if TYPE_CHECKING:
@@ -168,3 +168,21 @@ async def test_a_point_that_has_an_answer_still_waits(store: Store) -> None:
     assert await points_of(store) == ["p"]
     await go_on(store, points=(ChangedPoint(point=replace(opened.point, reminded=4)),))
     assert await points_of(store) == ["p"]
+
+
+# Waits of operators
+
+
+async def test_the_wait_of_an_operator_has_the_id_of_the_execution(store: Store) -> None:
+    paid, sent = ("paid", "k1"), ("sent", "k1")
+    for n in (1, 2):
+        await create(store, n)
+        await go_on(store, n, points=(ResumeWaitChange(awaited=paid, was=None),))
+    assert await store.signals.list_waits(*paid) == [Wait(execution_id=uid(n), point=uid(n)) for n in (1, 2)]
+    await go_on(store, 1, points=(ResumeWaitChange(awaited=sent, was=paid), waiting("p", paid)))
+    assert await points_of(store) == sorted((uid(2), "p"))
+    assert await points_of(store, *sent) == [uid(1)]
+    await go_on(store, 1, points=(ResumeWaitChange(awaited=None, was=sent),))
+    await go_on(store, 2, points=(ResumeWaitChange(awaited=None, was=paid),))
+    assert await points_of(store) == ["p"]
+    assert await points_of(store, *sent) == []

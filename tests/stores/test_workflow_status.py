@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.core.engine.answers import Refused
+from layover.core.resume_waits import ResumeWait
 from layover.ports.access import AuditFilter, WorkflowStatus
-from layover.ports.records import Enqueue, Enqueued
+from layover.ports.records import Enqueue, Enqueued, Wait
 from tests.stores.conformance import ME, create, entry, head, uid
 
 if TYPE_CHECKING:
@@ -85,3 +86,48 @@ async def test_commands_for_a_workflow_status_are_refused_once_another_is_noted(
     (refused,) = await store.commands.enqueue([command], 1, status())
     assert isinstance(refused, Refused)
     assert (await head(store)).commands_seq == 1
+
+
+# Pauses that end by themselves
+
+NIGHT = WorkflowStatus(
+    workflow="order",
+    state="paused",
+    changed_at=5,
+    due_at=900,
+    resume_on=ResumeWait(signal="open", key="k", filter="signal.data"),
+    resume_by="bob",
+)
+
+
+async def test_a_status_is_set_only_if_it_is_as_expected(store: Store) -> None:
+    assert not await store.workflow_status.set_status(NIGHT, expected=status())
+    assert await store.workflow_status.set_status(NIGHT)
+    assert await store.workflow_status.list_statuses(["order"]) == [NIGHT]
+    for other in (replace(NIGHT, due_at=901), replace(NIGHT, resume_on=None), replace(NIGHT, changed_at=6)):
+        assert not await store.workflow_status.set_status(status(), entry(1), expected=other)
+    assert await store.workflow_status.list_statuses(["order"]) == [NIGHT]
+    assert await store.audit.list_entries(AuditFilter()) == []
+    assert await store.workflow_status.set_status(status(), entry(1), expected=NIGHT)
+    assert await store.workflow_status.list_statuses(["order"]) == [status()]
+
+
+async def test_a_status_is_due_at_its_moment(store: Store) -> None:
+    await store.workflow_status.set_status(NIGHT)
+    await store.workflow_status.set_status(replace(NIGHT, workflow="refund", due_at=800))
+    await store.workflow_status.set_status(status("other"))
+    before = await store.triggers.read_due(799, 10)
+    assert (before.workflows, before.next_due) == ((), 800)
+    between = await store.triggers.read_due(800, 10)
+    assert ([one.workflow for one in between.workflows], between.next_due) == (["refund"], 900)
+    after = await store.triggers.read_due(900, 10)
+    assert ([one.workflow for one in after.workflows], after.next_due) == (["refund", "order"], None)
+    assert [one.workflow for one in (await store.triggers.read_due(900, 1)).workflows] == ["refund"]
+
+
+async def test_a_workflow_that_waits_for_a_signal_is_found_by_it(store: Store) -> None:
+    await store.workflow_status.set_status(NIGHT)
+    assert await store.signals.list_waits("open", "k") == [Wait(execution_id="", point="", workflow="order")]
+    assert await store.signals.list_waits("open", "") == []
+    await store.workflow_status.set_status(replace(NIGHT, resume_on=None))
+    assert await store.signals.list_waits("open", "k") == []

@@ -29,9 +29,11 @@ _STRING = re.compile(rb'"[^"]*"')
 _STEPS = tuple({ord("["): 1, ord("]"): -1}.get(byte, 0) for byte in range(256))
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str], settings: ApiSettings) -> bytes:
-    """Return the whole body, or refuse it: too large, or too slow in coming."""
-    limit = settings.body_limit
+async def read_body(
+    receive: Receive, headers: Mapping[str, str], settings: ApiSettings, most: int | None = None
+) -> bytes:
+    """Return the whole body, or refuse it: too large for the server or for this route, or too slow in coming."""
+    limit = settings.body_limit if most is None else min(most, settings.body_limit)
     announced = headers.get("content-length", "").lstrip("0")
     if _NUMBER.fullmatch(announced) and (len(announced) > _DIGITS or int(announced) > limit):
         raise _too_large(limit)

@@ -25,7 +25,7 @@ class AllowQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How strictly a definition is taken."""
 
     allow_unknown: Annotated[
-        bool, Meta(description="Take a definition with node types that no function is known for.")
+        bool, Meta(description="Take a definition with node types or sources that no function is known for.")
     ] = False
 
 

@@ -127,7 +127,7 @@ class Endpoint:
             raise Refusal("too_many_connections", "As many connections are open as may be; try again.", headers=_LATER)
         if route.open == "token":
             await self._check_token(path["token"], scope, request_id)
-        elif route.limited:
+        elif route.limited and route.open != "sender":
             await self._limit(self._known_as(caller, scope))
         if caller is not NOBODY and route.needs and not caller.may(route.needs):
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
@@ -142,11 +142,12 @@ class Endpoint:
             headers=headers,
             request_id=request_id,
             base=scope.get("root_path", ""),
+            counted_as=self._known_as(caller, scope) if route.open == "sender" else "",
         )
         if route.admit is not None:
             await route.admit(call)
         if route.body is not None:
-            raw = await read_body(receive, headers, services.settings)
+            raw = await read_body(receive, headers, services.settings, route.largest_body)
             if raw:  # what is not there is of no kind, whatever a client says that it is
                 check_media_type(headers, route)
             call.body = raw if route.body is bytes else decoded(raw, route.body, services.settings)
@@ -156,7 +157,7 @@ class Endpoint:
 
     async def _caller(self, route: Route, scope: Scope, headers: Mapping[str, str], request_id: str) -> Caller:
         """Return the caller; one that needs no credentials is `NOBODY`."""
-        if route.open in ("anybody", "token"):
+        if route.is_open:
             return NOBODY
         shown = headers.get("authorization"), headers.get("x-api-key")
         guesses = self._services.guesses

@@ -240,7 +240,7 @@ def _path_parameter(path: str, match: re.Match[str]) -> dict[str, Any]:
 
 def _security(route: Route) -> list[dict[str, list[str]]]:
     shown: list[dict[str, list[str]]] = [{name: []} for name in _SCHEMES]
-    if route.open in ("anybody", "token"):
+    if route.is_open:
         return []
     return [{}, *shown] if route.open == "loopback" else shown
 

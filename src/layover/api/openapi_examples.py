@@ -46,6 +46,7 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
         "with_a_reason": {"reason": "Waiting for the new price list"},
         "until_monday": {"until_cron": "0 8 * * MON", "zone": "Europe/Berlin"},
     },
+    workflows.ResumeWorkflowBody: {"in_the_morning": {"cron": "0 8 * * MON-FRI", "zone": "Europe/Berlin"}},
     executions.ResumeBody: {"with_data": {"resume_data": {"price_list": "2026-03"}, "reason": "The list is there"}},
     executions.RewindBody: {"back_to_a_node": {"to": "review", "reason": "It was the wrong amount"}},
     points.AnswerBody: {

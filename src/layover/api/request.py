@@ -60,6 +60,7 @@ class Request(Generic[B, Q]):
         headers: Mapping[str, str],
         request_id: str,
         base: str = "",
+        counted_as: str = "",
     ) -> None:
         self.services = services
         self.caller = caller
@@ -69,6 +70,7 @@ class Request(Generic[B, Q]):
         self.headers = headers
         self.request_id = request_id
         self.base = base  # the path that the application is mounted at
+        self.counted_as = counted_as  # where the route itself counts what its senders send
         self._service: UserService | None = None
 
     @property

@@ -22,7 +22,7 @@ H = TypeVar("H", bound=Callable[..., Awaitable[Response | Stream]])
 
 # Who may use a route without a permission: anybody; callers on the machine itself; the holder of the token that is
 # part of the path; or any caller with valid credentials, whatever they permit.
-Open: TypeAlias = Literal["anybody", "loopback", "token", "known"]
+Open: TypeAlias = Literal["anybody", "loopback", "token", "sender", "known"]
 
 
 class NoQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -42,6 +42,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     admit: Callable[[Request[Any, Any]], Awaitable[None]] | None = None  # refuses before a body is read
     body: type[Any] | None = None  # a struct, `bytes` for what the handler reads itself, or nothing
     body_required: bool = True
+    largest_body: int | None = None  # in bytes, if it is less than what the server takes
     media_types: tuple[str, ...] = ("application/json",)  # of the body
     query: type[Any] = NoQuery
     answers: dict[int, Any]  # by status: the type of the resource; None for no content
@@ -63,6 +64,11 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
         return str(getattr(self.handle, "__name__", "handle"))
 
     @property
+    def is_open(self) -> bool:
+        """Whether it asks for no credentials; a token in the path or a signature may be asked for."""
+        return self.open in ("anybody", "token", "sender")
+
+    @property
     def codes(self) -> tuple[str, ...]:
         """Every code that may be answered instead of what was asked for."""
         found = {*self.problems, "invalid_parameter", "misdirected"}
@@ -70,7 +76,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
             found.add("internal")
             if HTTPStatus.SERVICE_UNAVAILABLE not in self.answers:  # else that is what it tells
                 found |= {"store_unavailable", "stopping"}
-        if self.open not in ("anybody", "token"):
+        if not self.is_open:
             found |= {"unauthenticated", "rate_limited"}  # by whom credentials are guessed
         if self.needs:
             found.add("forbidden")

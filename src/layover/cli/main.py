@@ -63,6 +63,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "cancel": ("operate:cancel", "End an execution."),
         "retry": ("operate:retry", "Go on with an execution from what failed."),
         "triggers": ("triggers:triggers", "What starts executions by itself: list, pause, resume and fire triggers."),
+        "workflows": ("workflows:workflows", "Whole workflows: list them, hold one, and let it go on."),
         "rewind": ("operate:rewind", "Drop the results of a node and all after it, and go on from there."),
     },
     _DATABASE: {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from layover import ResumeSignal
 from layover.cli.acknowledgement import say_stored
 from layover.cli.doors import door_to_act, is_applied
 from layover.cli.exits import DONE, Stop
@@ -40,6 +41,17 @@ ResumeAt = Annotated[
 ResumeCron = Annotated[
     str | None, Parameter(name="--cron", help="Not now, but by itself at the next time of a cron line.")
 ]
+UntilSignal = Annotated[
+    str | None, Parameter(name="--until-signal", help="Go on by itself when the signal of this name arrives.")
+]
+OnSignal = Annotated[
+    str | None, Parameter(name="--on", help="Not now, but by itself when the signal of this name arrives.")
+]
+OnKey = Annotated[str | None, Parameter(name="--signal-key", help="The key of that signal.")]
+OnFilter = Annotated[
+    str | None,
+    Parameter(name="--signal-filter", help="An expression that has to hold for it, such as 'signal.data.ok'."),
+]
 Never = Annotated[
     bool,
     Parameter(name="--only-by-hand", negative="", help="Not by itself: a moment that was set for it is cleared."),
@@ -61,19 +73,26 @@ def pause(  # noqa: PLR0913 - each is a flag
     until: Until = None,
     until_cron: UntilCron = None,
     zone: Zone = None,
+    until_signal: UntilSignal = None,
+    key: OnKey = None,
+    filter: OnFilter = None,  # noqa: A002 - the word of the field
     reason: Reason = "",
     by: By = "",
     at: At = HERE,
     json: Json = False,
 ) -> int:
     """Hold an execution: nothing of it starts until it is resumed, and what is running comes to its end."""
-    who, end = acting(at, by), _moment("--until", until)
+    who, end, on = (
+        acting(at, by),
+        given_moment("--until", until),
+        given_signal("--until-signal", until_signal, key, filter),
+    )
     return _act(
         execution,
         at,
         who,
         "Pause",
-        lambda one: one.pause(reason, until=end, until_cron=until_cron, zone=zone),
+        lambda one: one.pause(reason, until=end, until_cron=until_cron, zone=zone, resume_on=on),
         json=json,
     )
 
@@ -86,6 +105,9 @@ def resume(  # noqa: PLR0913 - each is a flag
     resume_at: ResumeAt = None,
     cron: ResumeCron = None,
     zone: Zone = None,
+    on: OnSignal = None,
+    key: OnKey = None,
+    filter: OnFilter = None,  # noqa: A002 - the word of the field
     only_by_hand: Never = False,
     reason: Reason = "",
     by: By = "",
@@ -97,16 +119,16 @@ def resume(  # noqa: PLR0913 - each is a flag
     if given is not None and not isinstance(given, dict):
         raise Stop("--data: give a JSON object; its fields become variables.")
     if only_by_hand:
-        if given is not None or resume_at is not None or cron is not None or zone is not None:
-            raise Stop("--only-by-hand: give no --data, --at, --cron or --zone with it.")
+        if any(one is not None for one in (given, resume_at, cron, zone, on, key, filter)):
+            raise Stop("--only-by-hand: give no --data, --at, --cron, --zone or --on with it.")
         return _act(execution, at, who, "The end of the pause", lambda one: one.clear_resume(), json=json)
-    when = _moment("--at", resume_at)
+    when, signal = given_moment("--at", resume_at), given_signal("--on", on, key, filter)
     return _act(
         execution,
         at,
         who,
         "Resume",
-        lambda one: one.resume(given, reason=reason, at=when, cron=cron, zone=zone),
+        lambda one: one.resume(given, reason=reason, at=when, cron=cron, zone=zone, on=signal),
         json=json,
     )
 
@@ -168,7 +190,7 @@ def signal(
     return DONE
 
 
-def _moment(flag: str, text: str | None) -> datetime | None:
+def given_moment(flag: str, text: str | None) -> datetime | None:
     """Return the moment that a flag names."""
     if text is None:
         return None
@@ -179,6 +201,15 @@ def _moment(flag: str, text: str | None) -> datetime | None:
     if found is None or found.tzinfo is None:
         raise Stop(f"{flag}: `{text}` is not a moment with a time zone, such as 2026-11-20T08:00:00Z.")
     return found
+
+
+def given_signal(flag: str, name: str | None, key: str | None, filter: str | None) -> ResumeSignal | None:  # noqa: A002 - the word of the field
+    """Return the signal that flags name."""
+    if name is None:
+        if key is not None or filter is not None:
+            raise Stop(f"--signal-key and --signal-filter belong to {flag}.")
+        return None
+    return ResumeSignal(signal=name, key=key or "", filter=filter or "")
 
 
 def _act(
@@ -198,6 +229,11 @@ def _act(
     if json:
         print_json(execution)
         return DONE
-    ends = f", and goes on by itself at {execution.resume_at}" if execution.resume_at is not None else ""
-    say_stored(f"{what} of {execution.id} is stored; it is {execution.status}{ends}.", at, applied=applied)
+    say_stored(f"{what} of {execution.id} is stored; it is {execution.status}{_end(execution)}.", at, applied=applied)
     return DONE
+
+
+def _end(execution: Execution) -> str:
+    if execution.resume_at is not None:
+        return f", and goes on by itself at {execution.resume_at}"
+    return f", and goes on with the signal {execution.resume_on.signal}" if execution.resume_on is not None else ""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST = 10_000
+_ANY_SOURCE = True  # a command has no functions, so it cannot say which sources there are; `why` does
 
 triggers = App(name="triggers", help="What starts executions by itself: list, pause, resume and fire triggers.")
 
@@ -274,7 +275,7 @@ def create(workflow: ForWorkflow, definition: Definition, /, *, by: By = "", at:
 
     async def made() -> TriggerHandle:
         async with door_to_act(at, acting(at, by)) as door:
-            return await door.create_trigger(workflow, given)
+            return await door.create_trigger(workflow, given, allow_unknown=_ANY_SOURCE)
 
     return _print_made(asyncio.run(made()), json=json)
 
@@ -283,7 +284,7 @@ def create(workflow: ForWorkflow, definition: Definition, /, *, by: By = "", at:
 def update(name: Name, definition: Definition, /, *, by: By = "", at: At = HERE, json: Json = False) -> int:
     """Replace a trigger that belongs to no definition; it goes on where it was."""
     given = _given(definition)
-    return _print_made(_act(name, at, by, lambda one: one.update(given)), json=json)
+    return _print_made(_act(name, at, by, lambda one: one.update(given, allow_unknown=_ANY_SOURCE)), json=json)
 
 
 @triggers.command

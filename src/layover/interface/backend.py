@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import msgspec
 
 from layover.interface.arguments import OnConflict, Order, Until
+from layover.model.pause_ends import ResumeSignal
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
 
 
-class StartRequest(msgspec.Struct, frozen=True, kw_only=True):
+class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """An execution to start, and what to wait for before the start is answered."""
 
     workflow: str
@@ -96,11 +97,12 @@ class AuditSearch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ResumeTime(msgspec.Struct, frozen=True, kw_only=True):
-    """When a pause ends by itself: at a moment, or at the next time of a cron line in a time zone."""
+    """When a pause ends by itself: at a moment, at the next time of a cron line in a time zone, or by a signal."""
 
     at: str | None = None
     cron: str | None = None
     zone: str | None = None
+    on: ResumeSignal | None = None
 
 
 class PointAnswer(msgspec.Struct, frozen=True, kw_only=True):
@@ -254,8 +256,11 @@ class WorkflowsBackend(Protocol):
     async def import_(self, bundle: Bundle, *, allow_unknown: bool) -> tuple[WorkflowVersion, ...]:
         """Store all definitions of a bundle, or none."""
 
-    async def pause(self, name: str, reason: str, *, running: bool) -> WorkflowChange:
-        """Hold what starts from now on; with `running`, what has begun, too."""
+    async def pause(self, name: str, reason: str, *, running: bool, until: ResumeTime | None = None) -> WorkflowChange:
+        """Hold what starts from now on; with `running`, what has begun, too; perhaps until a time or a signal."""
+
+    async def schedule_resume(self, name: str, when: ResumeTime | None) -> WorkflowChange:
+        """Set when a paused workflow goes on by itself; None: it no longer does."""
 
     async def resume(self, name: str) -> WorkflowChange:
         """Let a workflow go on, and what was held with it."""
@@ -330,10 +335,12 @@ class TriggersBackend(Protocol):
     async def replay_all(self, trigger_id: str, limit: int, cursor: str | None) -> Replayed:
         """Try rejected inputs once more, the newest first."""
 
-    async def create(self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None) -> Trigger:
+    async def create(
+        self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None, *, allow_unknown: bool
+    ) -> Trigger:
         """Make a trigger for a workflow."""
 
-    async def update(self, trigger_id: str, definition: Mapping[str, object]) -> Trigger:
+    async def update(self, trigger_id: str, definition: Mapping[str, object], *, allow_unknown: bool) -> Trigger:
         """Replace a trigger that belongs to no definition."""
 
     async def delete(self, trigger_id: str) -> None:

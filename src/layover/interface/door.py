@@ -262,16 +262,22 @@ class Door:
         return TriggerHandle(self._backend, await self._backend.triggers.get(id_))
 
     async def create_trigger(
-        self, workflow: str | WorkflowHandle, definition: Mapping[str, object], *, idempotency_key: str | None = None
+        self,
+        workflow: str | WorkflowHandle,
+        definition: Mapping[str, object],
+        *,
+        idempotency_key: str | None = None,
+        allow_unknown: bool = False,
     ) -> TriggerHandle:
         """Make a trigger that belongs to no definition: it starts the newest version of the workflow.
 
-        The address of a webhook with `scheme: token` is shown this once, as `address`.
+        The address of a webhook with `scheme: token` is shown this once, as `address`. A source that the engine does
+        not have is refused, unless `allow_unknown`.
         """
         check_key(idempotency_key)
         named = checked_name(workflow.info.name if isinstance(workflow, WorkflowHandle) else workflow)
         given = trigger_document(definition)
-        found = await self._backend.triggers.create(named, given, idempotency_key)
+        found = await self._backend.triggers.create(named, given, idempotency_key, allow_unknown=allow_unknown)
         return TriggerHandle(self._backend, found)
 
     def triggers(self, *, workflow: str | None = None) -> Listing[TriggerHandle]:

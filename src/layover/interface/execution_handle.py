@@ -20,7 +20,7 @@ from layover.interface.durations import Duration, seconds_of
 from layover.interface.handle import Handle
 from layover.interface.listing import Listing
 from layover.interface.pause_point_handle import PausePointHandle, listed_points
-from layover.interface.resume_times import resume_time
+from layover.interface.resume_times import OF_PAUSE, OF_RESUME, resume_time
 from layover.model.executions import Execution
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         WaitingOn,
         Why,
     )
+    from layover.model.pause_ends import ResumeSignal
 
 _NEXT_LINES: Final = 1.0  # seconds until log lines are looked for again
 _LAST_LINES: Final = 1.5  # seconds within which the last ones are written
@@ -78,6 +79,7 @@ class ExecutionHandle(Handle[Execution]):
         paused_reason: str | None
         paused_node: str | None
         resume_at: Moment | None
+        resume_on: ResumeSignal | None
         next_nodes: tuple[str, ...]
         resume_count: int
         last_resumed_at: Moment | None
@@ -115,15 +117,16 @@ class ExecutionHandle(Handle[Execution]):
         until: datetime | None = None,
         until_cron: str | None = None,
         zone: str | None = None,
+        resume_on: ResumeSignal | Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
     ) -> Self:
         """Hold it: nothing starts from now on, and running calls come to their end.
 
-        With `until`, or at the next time of a cron line in a time zone, it goes on by itself; one that is held already
-        gets that end of its pause.
+        With `until`, at the next time of a cron line in a time zone, or when the signal `resume_on` arrives, it goes on
+        by itself; one that is held already gets that end of its pause.
         """
         check_act(reason, idempotency_key)
-        end = resume_time("until", until, "until_cron", until_cron, zone)
+        end = resume_time(OF_PAUSE, until, until_cron, zone, resume_on)
         self.info = await self._backend.executions.pause(self.info.id, reason, idempotency_key, end)
         return self
 
@@ -136,20 +139,22 @@ class ExecutionHandle(Handle[Execution]):
         at: datetime | None = None,
         cron: str | None = None,
         zone: str | None = None,
+        on: ResumeSignal | Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
     ) -> Self:
         """Let it go on; `data` becomes part of its variables, `approved` decides its only open approval.
 
-        With `at`, or with the next time of a `cron` line in a time zone, it goes on by itself then: `resume_at`.
+        With `at`, or with the next time of a `cron` line in a time zone, it goes on by itself then: `resume_at`. With
+        `on` it goes on when that signal arrives (`signal`, and perhaps `key` and `filter`): `resume_on`.
         """
         check_act(reason, idempotency_key)
         check_mapping("data", data)
-        when = resume_time("at", at, "cron", cron, zone)
+        when = resume_time(OF_RESUME, at, cron, zone, on)
         if when is None:
             self.info = await self._backend.executions.resume(self.info.id, data, approved, reason, idempotency_key)
             return self
         if data is not None or approved is not None:
-            raise refused("at", "a pause that ends by itself takes no data and no decision")
+            raise refused("data", "a pause that ends by itself takes no data and no decision")
         self.info = await self._backend.executions.schedule_resume(self.info.id, when, reason, idempotency_key)
         return self
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -17,15 +17,22 @@ if TYPE_CHECKING:
 
 def with_open_points(found: Execution, points: Iterable[PausePoint]) -> Execution:
     """Add its open points to an execution, and the first response that one of them has for the caller."""
-    ordered = list(points)
-    if len(ordered) > 1:
-        ordered.sort(key=_order)
-    response: object = UNSET
-    for point in ordered:
+    ordered = in_order(points)
+    return replace(found, pause_points=ordered, response=first_response(ordered))
+
+
+def in_order(points: Iterable[PausePoint]) -> tuple[PausePoint, ...]:
+    """Return open points, the oldest first."""
+    found = tuple(points)
+    return tuple(sorted(found, key=_order)) if len(found) > 1 else found
+
+
+def first_response(points: Iterable[PausePoint]) -> Any:
+    """Return the first response that one of some points has for the caller, if one has any."""
+    for point in points:
         if point.response is not None:
-            response = point.response
-            break
-    return replace(found, pause_points=tuple(ordered), response=response)
+            return point.response
+    return UNSET
 
 
 def _order(point: PausePoint) -> tuple[Moment, int, str]:

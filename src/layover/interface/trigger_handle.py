@@ -157,9 +157,10 @@ class TriggerHandle:
         check_key(idempotency_key)
         return await self._backend.triggers.discard(self.info.id, input_id, idempotency_key)
 
-    async def update(self, definition: Mapping[str, object]) -> Self:
+    async def update(self, definition: Mapping[str, object], *, allow_unknown: bool = False) -> Self:
         """Replace it by another one of its name; one that a definition has is changed there."""
-        self.info = await self._backend.triggers.update(self.info.id, trigger_document(definition))
+        given = trigger_document(definition)
+        self.info = await self._backend.triggers.update(self.info.id, given, allow_unknown=allow_unknown)
         return self
 
     async def delete(self) -> None:

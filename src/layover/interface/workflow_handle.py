@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any, Self
 from layover.interface.bounds import check_act, check_number
 from layover.interface.handle import Handle
 from layover.interface.listing import Listing
+from layover.interface.resume_times import OF_PAUSE, OF_RESUME, resume_time
 from layover.model.workflows import WorkflowVersion
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import datetime
 
     from layover.core.moments import Moment
     from layover.model.executions import Graph
+    from layover.model.pause_ends import ResumeSignal
     from layover.model.workflows import Differences, DryRun, WorkflowChange
 
 
@@ -28,6 +31,8 @@ class WorkflowHandle(Handle[WorkflowVersion]):
         hash: str
         state: str  # no Literal: a type checker would not believe that it changes
         state_reason: str
+        resume_at: Moment | None
+        resume_on: ResumeSignal | None
         description: str
         tags: tuple[str, ...]
         created_at: Moment
@@ -42,14 +47,42 @@ class WorkflowHandle(Handle[WorkflowVersion]):
         self.info = await self._backend.workflows.get(self.info.name, self.info.version)
         return self
 
-    async def pause(self, reason: str = "", *, running: bool = False) -> WorkflowChange:
-        """Hold what starts from now on; with `running`, pause what has begun, too."""
-        check_act(reason, None)
-        return await self._backend.workflows.pause(self.info.name, reason, running=running)
+    async def pause(
+        self,
+        reason: str = "",
+        *,
+        running: bool = False,
+        until: datetime | None = None,
+        until_cron: str | None = None,
+        zone: str | None = None,
+        resume_on: ResumeSignal | Mapping[str, object] | None = None,
+    ) -> WorkflowChange:
+        """Hold what starts from now on; with `running`, pause what has begun, too.
 
-    async def resume(self) -> WorkflowChange:
-        """Let it go on, and what was held with it."""
-        return await self._backend.workflows.resume(self.info.name)
+        With `until`, at the next time of a cron line in a time zone, or when the signal `resume_on` arrives, it goes on
+        by itself; one that is paused already gets that end of its pause.
+        """
+        check_act(reason, None)
+        end = resume_time(OF_PAUSE, until, until_cron, zone, resume_on)
+        return await self._backend.workflows.pause(self.info.name, reason, running=running, until=end)
+
+    async def resume(
+        self,
+        *,
+        at: datetime | None = None,
+        cron: str | None = None,
+        zone: str | None = None,
+        on: ResumeSignal | Mapping[str, object] | None = None,
+    ) -> WorkflowChange:
+        """Let it go on, and what was held with it: now, or by itself as for `pause`, at a time or with a signal."""
+        when = resume_time(OF_RESUME, at, cron, zone, on)
+        if when is None:
+            return await self._backend.workflows.resume(self.info.name)
+        return await self._backend.workflows.schedule_resume(self.info.name, when)
+
+    async def clear_resume(self) -> WorkflowChange:
+        """Let a pause that was set to end by itself last until it is resumed."""
+        return await self._backend.workflows.schedule_resume(self.info.name, None)
 
     async def activate(self) -> WorkflowChange:
         """Let it be started again."""

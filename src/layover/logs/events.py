@@ -103,5 +103,7 @@ EVENTS: Final = {
     "trigger_input_rejected": "An input of a trigger cannot start: correct its workflow and replay it, or discard it.",
     "trigger_skipped": "Occurrences of a schedule were skipped; `reason` says why.",
     "week_kept": "The tables of a past week could not be dropped yet.",
+    "workflow_not_resumed": "A workflow whose pause has ended could not be resumed; it is tried again.",
+    "workflow_resumed": "The pause of a workflow ended by itself, at its moment or with its signal.",
     "writer_failed": "A fault of Layover while it wrote; please report it.",
 }

@@ -11,6 +11,7 @@ from msgspec import Meta
 from layover.core.engine.state import ExecutionStatus
 from layover.core.moments import Moment
 from layover.errors import Failure
+from layover.model.pause_ends import CronLine, MomentText, ResumeSignal, ResumeSignalBody, ZoneName
 from layover.model.points import PausePoint
 from layover.model.shared import (
     Body,
@@ -98,6 +99,7 @@ class Execution(Resource, frozen=True, kw_only=True):
     paused_reason: str | None = None
     paused_node: str | None = None
     resume_at: Moment | None = None  # when an operator's pause ends by itself
+    resume_on: ResumeSignal | None = None  # the signal that ends it
     next_nodes: tuple[str, ...] = ()
     resume_count: int = 0
     last_resumed_at: Moment | None = None
@@ -267,16 +269,6 @@ class Why(Resource, frozen=True, kw_only=True):
     left_out: int = 0
 
 
-MomentText = Annotated[
-    str,
-    Meta(
-        max_length=64, description="A moment such as `2026-11-20T08:00:00Z`.", extra_json_schema={"format": "date-time"}
-    ),
-]
-CronLine = Annotated[str, Meta(max_length=200, description="Five fields, such as `0 8 * * MON`, or `@daily`.")]
-ZoneName = Annotated[str, Meta(max_length=64, description="A time zone such as `Europe/Berlin`. Default: UTC.")]
-
-
 class StartBody(Body, frozen=True, kw_only=True):
     """An execution to start. With `wait` (at most 60s) the answer comes when it has ended, or is as `until` says."""
 
@@ -298,7 +290,8 @@ class ResumeBody(Body, frozen=True, kw_only=True):
     """What to go on with: it becomes part of the variables.
 
     `approved` decides the only open approval, if the caller may; it may also stand in `resume_data`. With `at`, or with
-    the next time of a `cron` line in a `zone`, it does not go on now: that is when the pause of an operator ends.
+    the next time of a `cron` line in a `zone`, it does not go on now: that is when the pause of an operator ends. With
+    `on` it ends when that signal arrives.
     """
 
     elsewhere: ClassVar[Mapping[str, str]] = {
@@ -313,15 +306,20 @@ class ResumeBody(Body, frozen=True, kw_only=True):
     at: MomentText | None = None
     cron: CronLine | None = None
     zone: ZoneName | None = None
+    on: ResumeSignalBody | None = None
 
 
 class PauseBody(Body, frozen=True, kw_only=True):
-    """Why, and when the pause ends by itself: at a moment, or at the next time of a cron line in a time zone."""
+    """Why, and when the pause ends by itself.
+
+    It does at a moment, at the next time of a cron line in a time zone, or when a signal arrives.
+    """
 
     reason: Reason | None = None
     until: MomentText | None = None
     until_cron: CronLine | None = None
     zone: ZoneName | None = None
+    resume_on: ResumeSignalBody | None = None
 
 
 class RewindBody(Body, frozen=True, kw_only=True):

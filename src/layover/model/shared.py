@@ -64,8 +64,8 @@ def _read(type_: type, value: object) -> object:
     raise NotImplementedError(type_)
 
 
-class Resource(msgspec.Struct, frozen=True, kw_only=True):
-    """What is answered."""
+class Resource(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What is answered. Nothing refers back to it, so it is kept out of the garbage collector."""
 
 
 class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -10,6 +10,7 @@ from layover.core.engine.state import ExecutionStatus
 from layover.core.moments import Moment
 from layover.errors import Failure
 from layover.model.executions import NodeExecution, WaitingOn
+from layover.model.pause_ends import CronLine, MomentText, ResumeSignal, ResumeSignalBody, ZoneName
 from layover.model.shared import Body, Reason, Resource, Value, WorkflowName
 
 WorkflowState = Literal["active", "inactive", "paused", "deleted"]
@@ -26,6 +27,8 @@ class WorkflowVersion(Resource, frozen=True, kw_only=True):
     hash: str
     state: WorkflowState
     state_reason: str = ""
+    resume_at: Moment | None = None  # when its pause ends by itself
+    resume_on: ResumeSignal | None = None  # the signal that ends it
     description: str = ""
     tags: tuple[str, ...] = ()
     created_at: Moment
@@ -94,10 +97,26 @@ class DryRun(Resource, frozen=True, kw_only=True):
 
 
 class PauseWorkflowBody(Body, frozen=True, kw_only=True):
-    """Hold what starts from now on; with `running`, what is under way, too."""
+    """Hold what starts from now on; with `running`, what is under way, too.
+
+    The pause ends by itself at a moment, at the next time of a cron line in a time zone, or when a signal arrives.
+    """
 
     reason: Reason | None = None
     running: bool = False
+    until: MomentText | None = None
+    until_cron: CronLine | None = None
+    zone: ZoneName | None = None
+    resume_on: ResumeSignalBody | None = None
+
+
+class ResumeWorkflowBody(Body, frozen=True, kw_only=True):
+    """When the pause of a workflow ends; without anything, now."""
+
+    at: MomentText | None = None
+    cron: CronLine | None = None
+    zone: ZoneName | None = None
+    on: ResumeSignalBody | None = None
 
 
 class WorkflowChange(Resource, frozen=True, kw_only=True):
@@ -111,6 +130,8 @@ class WorkflowChange(Resource, frozen=True, kw_only=True):
     reason: str = ""
     executions: int = 0
     more: bool = False
+    resume_at: Moment | None = None
+    resume_on: ResumeSignal | None = None
 
 
 class Bundle(Resource, frozen=True, kw_only=True):

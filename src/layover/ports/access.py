@@ -6,6 +6,7 @@ entry without its act. A repeated request is not an act.
 
 from __future__ import annotations
 
+from layover.core.resume_waits import NO_END, PauseEnd, ResumeWait
 from layover.model.workflows import WorkflowState
 from layover.ports.records import StoreRecord
 
@@ -67,10 +68,22 @@ class IdempotentReply(StoreRecord, frozen=True, kw_only=True):
 
 
 class WorkflowStatus(StoreRecord, frozen=True, kw_only=True):
-    """Whether a workflow may be started; a workflow without a stored status is active."""
+    """Whether a workflow may be started; a workflow without a stored status is active.
+
+    At `due_at` an instance has to act: a paused workflow goes on then, and of any other one the executions that its
+    pause has held may not all have been resumed yet.
+    """
 
     workflow: str
     state: WorkflowState
     changed_at: int
     reason: str = ""
     by: str = ""
+    due_at: int | None = None
+    resume_on: ResumeWait | None = None  # the signal that ends a pause
+    resume_by: str = ""  # who has set the end of a pause
+
+    @property
+    def end(self) -> PauseEnd:
+        """When the pause ends by itself."""
+        return PauseEnd(self.due_at, self.resume_on) if self.state == "paused" else NO_END

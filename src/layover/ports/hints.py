@@ -14,9 +14,12 @@ if TYPE_CHECKING:
 
 
 class Hint(StoreRecord, frozen=True, kw_only=True):
-    """Something is due for any instance; or an execution has a command unknown to its driver, or came to rest."""
+    """Something is due for any instance; or an execution has a command unknown to its driver, or came to rest.
 
-    kind: Literal["due", "command", "rest"]
+    `trigger` says that something of the triggers may be due earlier than an instance knows.
+    """
+
+    kind: Literal["due", "command", "rest", "trigger"]
     execution_id: str = ""
 
 

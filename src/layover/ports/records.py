@@ -126,7 +126,17 @@ class ClosedPoint(StoreRecord, frozen=True, kw_only=True):
     how: str
 
 
-PointChange: TypeAlias = OpenedPoint | ChangedPoint | ClosedPoint
+class ResumeWaitChange(StoreRecord, frozen=True, kw_only=True):
+    """The operator's wait of an execution changed: it is for another signal, or for none.
+
+    The row of the wait has the id of the execution in place of that of a point.
+    """
+
+    awaited: tuple[str, str] | None  # name and key
+    was: tuple[str, str] | None
+
+
+PointChange: TypeAlias = OpenedPoint | ChangedPoint | ClosedPoint | ResumeWaitChange
 
 
 class Rest(StoreRecord, frozen=True, kw_only=True):
@@ -363,10 +373,11 @@ class Signal(StoreRecord, frozen=True, kw_only=True):
 
 
 class Wait(StoreRecord, frozen=True, kw_only=True):
-    """A point that waits for signals of some name and key."""
+    """A point that waits for signals of some name and key; or a paused workflow that goes on with one."""
 
     execution_id: str
     point: str
+    workflow: str = ""
 
 
 class Liveness(StoreRecord, frozen=True, kw_only=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
+from layover.ports.access import WorkflowStatus
 from layover.ports.records import AuditRow, StoreRecord
 
 TriggerState: TypeAlias = Literal["initialized", "active", "paused", "stopped", "error"]
@@ -129,10 +130,11 @@ class InputChange(StoreRecord, frozen=True, kw_only=True):
 
 
 class DueTriggers(StoreRecord, frozen=True, kw_only=True):
-    """Triggers and inputs that are due, and the moment at which the next one will be."""
+    """Triggers, inputs and workflows for which something is due, and the moment at which the next one will be."""
 
     triggers: tuple[TriggerRow, ...] = ()
     inputs: tuple[InputRow, ...] = ()
+    workflows: tuple[WorkflowStatus, ...] = ()
     next_due: int | None = None
 
 

@@ -70,8 +70,12 @@ class Clock:
         """Return the latest time that it may be by the clock of the database."""
         running, set_at = self.running(), self._set_at  # read once: every call that is made asks
         drift = (running - set_at) // _DRIFT if set_at is not None else 0
-        self._last = now = max(running + self._least, self._last)
-        return max(now, running + self._most + drift + 1)  # milliseconds are rounded down
+        now, latest = running + self._least, running + self._most + drift + 1  # milliseconds are rounded down
+        if now < self._last:
+            now = self._last
+        else:
+            self._last = now
+        return max(now, latest)
 
     def _drift(self) -> int:
         """Return by how many milliseconds the clocks may have parted since the database told its time."""

@@ -29,6 +29,7 @@ from layover.runtime.execution.environment import Environment
 from layover.runtime.metrics import Metrics
 from layover.runtime.operations.signals import Signals
 from layover.runtime.operations.starter import Starter
+from layover.runtime.operations.workflow_status import WorkflowStatuses
 from layover.runtime.plans import Plans
 from layover.runtime.queries.log_views import LogViews
 from layover.runtime.secrets.cached_secrets import CachedSecrets
@@ -130,18 +131,30 @@ class Instance:
         self.starter = Starter(store, self.driver, self.plans)
         self.signal_router = SignalRouter(store, self.driver, self.tracer)
         self.signals = Signals(store, clock, machine.ids, self.signal_router)
+        self._assemble_triggers(others)
+        self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
+        self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
+        self.purger = Purger(store, self.driver, self.plans)
+        self._looks: set[asyncio.Task[None]] = set()
+
+    def _assemble_triggers(self, others: Others) -> None:
+        """Put together what serves triggers, and the pauses of workflows that end by themselves."""
+        store, clock = self.store, self.clock
         claimer = ScheduleClaimer(store, self.plans)
         input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
-        self.trigger_runner = TriggerRunner(store, clock, settings, claimer, input_starter, self.metrics)
+        self.trigger_runner = TriggerRunner(store, clock, self.settings, claimer, input_starter, self.metrics)
+        self.trigger_runner.others = others
+        self.workflow_status = WorkflowStatuses(store, self.driver, self.plans, clock, self.trigger_runner.changed)
+        self.trigger_runner.workflows = self.signal_router.workflows = self.workflow_status
         self.filtered_inputs = FilteredNotes()
         self.poller = Poller(
             name=self.id,
             store=store,
             clock=clock,
-            settings=settings,
-            registry=registry,
+            settings=self.settings,
+            registry=self.registry,
             claimer=claimer,
-            threads=machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing),
+            threads=self.machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing),
             metrics=self.metrics,
             runner=self.trigger_runner,
             notes=self.filtered_inputs,
@@ -151,10 +164,6 @@ class Instance:
             store, clock, claimer, self.trigger_runner, self.metrics, self.filtered_inputs
         )
         self.webhooks = Webhooks(self, claimer)
-        self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
-        self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
-        self.purger = Purger(store, self.driver, self.plans)
-        self._looks: set[asyncio.Task[None]] = set()
 
     def listen(self) -> None:
         """Hear what other instances tell, if there is a way to them."""
@@ -165,6 +174,8 @@ class Instance:
         match hint.kind:
             case "due":
                 self.driver.hint(0)
+            case "trigger":
+                self.trigger_runner.hint()
             case "rest":
                 self.listeners.changed(hint.execution_id)
             case "command" if hint.execution_id in self.driver.active:

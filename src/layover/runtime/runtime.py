@@ -143,6 +143,7 @@ class Runtime(Opened):
             _log.warning("stop_cut_short instance=%s", instance.id)
             instance.node_runner.hurry()
             instance.node_runner.dismiss()
+            instance.poller.dismiss()
         finally:
             if instance.node_logs is not None:
                 stop_capturing()

@@ -81,6 +81,8 @@ class Actor:
 
     def require(self, *needs: str) -> None:
         """Refuse a user who has none of some permissions."""
+        if needs[0] in self.caller.permissions:  # by far the most frequent, and before every operation
+            return
         if not self.caller.may(needs):
             raise NotAllowed(f"This needs the permission {' or '.join(needs)}.")
 

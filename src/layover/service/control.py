@@ -17,7 +17,7 @@ from layover.runtime.ids import checked_id
 from layover.runtime.operations.command_sender import Operation
 from layover.service.actor import READ
 from layover.service.answers import answer
-from layover.service.resume_times import moment_of
+from layover.service.resume_times import end_of, end_texts
 from layover.service.visible import without_data
 
 if TYPE_CHECKING:
@@ -48,18 +48,18 @@ class ControlService:
 
         With `until` it goes on by itself then.
         """
-        by = await self._checked("execution.pause", execution_id, idempotency_key, reason=reason, **_texts_of(until))
-        at = None if until is None else moment_of(until, self._actor.runtime.instance.clock.now())
-        return await self._visible(await self._actor.runtime.control.pause(execution_id, reason, at, **by))
+        by = await self._checked("execution.pause", execution_id, idempotency_key, reason=reason, **end_texts(until))
+        end = end_of(until, self._actor.runtime.instance.clock.now())
+        return await self._visible(await self._actor.runtime.control.pause(execution_id, reason, end, **by))
 
     async def schedule_resume(
         self, execution_id: str, when: ResumeTime | None, reason: str, idempotency_key: str | None
     ) -> Execution:
         """Set when an execution that an operator holds goes on by itself; None: it no longer does."""
-        act, details = "execution.schedule_resume", _texts_of(when)
+        act, details = "execution.schedule_resume", end_texts(when)
         by = await self._checked(act, execution_id, idempotency_key, reason=reason, **details)
-        at = None if when is None else moment_of(when, self._actor.runtime.instance.clock.now())
-        return await self._visible(await self._actor.runtime.control.schedule_resume(execution_id, at, **by))
+        end = end_of(when, self._actor.runtime.instance.clock.now())
+        return await self._visible(await self._actor.runtime.control.schedule_resume(execution_id, end, **by))
 
     async def resume(
         self,
@@ -193,10 +193,3 @@ class ControlService:
         return any(
             reason.kind == "operator" for reason in (await self._actor.runtime.queries.why(execution_id)).reasons
         )
-
-
-def _texts_of(when: ResumeTime | None) -> dict[str, str]:
-    """Return what is written of a time in the audit log."""
-    if when is None:
-        return {}
-    return {name: value for name in ("at", "cron", "zone") if (value := getattr(when, name)) is not None}

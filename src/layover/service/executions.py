@@ -59,7 +59,7 @@ class ExecutionService(ControlService):
             found = await self._waited(found.id, request.until, request.timeout)
         elif found.version is None:
             found = await actor.runtime.queries.get(found.id)  # which of the versions it has is only known to the store
-        if found.status not in _AT_REST and found.error is None and found.user == actor.by:
+        if found.error is None and found.user == actor.by and not _lacks_points(found):
             return found
         return await self.describe_start(found)
 
@@ -235,17 +235,17 @@ class ExecutionService(ControlService):
     async def _started(self, request: StartRequest, until: Until | None) -> Execution:
         """Start it under its own id, or under one that belongs to the idempotency key, or under any."""
         actor, key, workflow = self._actor, request.idempotency_key, request.workflow
-        own_id = request.id is not None
+        own_id, operations = request.id is not None, actor.runtime.operations
         if request.id is not None:
             id_ = checked_id(request.id)
         elif key is not None:
             id_ = id_from_key(workflow, key)
         else:
-            instance = actor.runtime.instance
+            instance = operations.instance
             id_ = instance.machine.ids.new(instance.clock.now())
         act_key = actor.key(_START, "", key) if key is not None else None
         try:
-            found = await actor.runtime.executions.start(
+            found = await operations.executions.start(
                 workflow,
                 request.input,
                 id=id_,
@@ -285,7 +285,7 @@ class ExecutionService(ControlService):
 
     async def _with_points(self, found: Execution) -> Execution:
         """Add the open points to an execution at rest, and the first response that one of them has for the caller."""
-        if found.status not in _AT_REST or found.pause_points is not UNSET:
+        if not _lacks_points(found):
             return found
         rows = await self._actor.runtime.points.list(found.id)
         return with_open_points(found, map(point_of, rows))
@@ -296,6 +296,11 @@ class ExecutionService(ControlService):
             raise InvalidInput("`order`: paused executions can only be chosen by workflow.", code="invalid_parameter")
         page = await self.paused(wanted.workflow, limit, cursor)
         return Page(items=tuple(_summary(one) for one in page.items), next=page.next)
+
+
+def _lacks_points(found: Execution) -> bool:
+    """Return whether an execution is at rest, and its open points are still to be read."""
+    return found.pause_points is UNSET and found.status in _AT_REST
 
 
 async def _one(result: Any) -> tuple[Any]:

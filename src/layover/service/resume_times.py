@@ -1,4 +1,4 @@
-"""When a pause is to end by itself: the moment that a request names."""
+"""When a pause is to end by itself: the moment or the signal that a request names."""
 
 from __future__ import annotations
 
@@ -6,16 +6,41 @@ from typing import TYPE_CHECKING
 
 from layover.core.calendar import ScheduleError, next_cron, parse_cron, zone_named
 from layover.core.moments import Moment
+from layover.core.resume_waits import NO_END, PauseEnd, ResumeWait, filter_fault
+from layover.core.signal_texts import fault_in
 from layover.errors import InvalidInput
 
 if TYPE_CHECKING:
     from layover.interface.backend import ResumeTime
+    from layover.model.pause_ends import ResumeSignal
 
 
-def moment_of(when: ResumeTime, now: int) -> int:
-    """Return the moment that is given, or the next time of a cron line after now; InvalidInput names the field."""
-    if (when.at is None) == (when.cron is None):
-        raise _refused("at", "Give either a moment or a cron line.")
+def end_of(when: ResumeTime | None, now: int) -> PauseEnd:
+    """Return when a pause ends by itself, if it does; InvalidInput names the field that is wrong."""
+    if when is None:
+        return NO_END
+    if sum(one is not None for one in (when.at, when.cron, when.on)) != 1:
+        raise _refused("at", "Give one of a moment, a cron line and a signal.")
+    if when.on is not None:
+        if when.zone is not None:
+            raise _refused("zone", "A zone belongs to a cron line.")
+        return PauseEnd(on=_wait_for(when.on, now))
+    return PauseEnd(at=_moment_of(when, now))
+
+
+def _wait_for(on: ResumeSignal, now: int) -> ResumeWait:
+    for field, text in (("name", on.signal), ("key", on.key)):
+        fault = fault_in(field, text)
+        if fault is not None:
+            raise _refused("signal" if field == "name" else field, fault)
+    fault = filter_fault(on.filter) if on.filter else None
+    if fault is not None:
+        raise _refused("filter", fault)
+    return ResumeWait(signal=on.signal, key=on.key, filter=on.filter, since=now)
+
+
+def _moment_of(when: ResumeTime, now: int) -> int:
+    """Return the moment that is given, or the next time of a cron line after now."""
     if when.at is not None:
         if when.zone is not None:
             raise _refused("zone", "A zone belongs to a cron line; a moment has its own.")
@@ -38,3 +63,13 @@ def moment_of(when: ResumeTime, now: int) -> int:
 
 def _refused(field: str, message: str) -> InvalidInput:
     return InvalidInput(message, ((field, message),), code="invalid_body")
+
+
+def end_texts(when: ResumeTime | None) -> dict[str, str]:
+    """Return what is written of the end of a pause in the audit log."""
+    if when is None:
+        return {}
+    said = {"at": when.at, "cron": when.cron, "zone": when.zone}
+    if when.on is not None:
+        said |= {"signal": when.on.signal, "signal_key": when.on.key, "filter": when.on.filter}
+    return {name: value for name, value in said.items() if value}

@@ -182,23 +182,33 @@ class TriggerService:
 
     # Triggers that belong to no definition
 
-    async def create(self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None) -> Trigger:
+    async def create(
+        self,
+        workflow: str,
+        definition: Mapping[str, object],
+        idempotency_key: str | None,
+        *,
+        allow_unknown: bool = False,
+    ) -> Trigger:
         """Make a trigger for a workflow, which has none of this name."""
         self._actor.require("workflow:write")
         id_ = id_of(workflow, str(definition.get("name", ""))[:_LONGEST])
         act = await keyed_act(self._actor, "trigger.create", id_, idempotency_key, data=definition)
         resources, triggers = self._actor.runtime.trigger_resources, self._actor.runtime.triggers
         return await act.once(
-            lambda: self._made(resources.create(workflow, definition, act.entry)),
+            lambda: self._made(resources.create(workflow, definition, act.entry, allow_unknown=allow_unknown)),
             lambda: self._show(triggers.find(id_)),
         )
 
-    async def update(self, trigger_id: str, definition: Mapping[str, object]) -> Trigger:
+    async def update(
+        self, trigger_id: str, definition: Mapping[str, object], *, allow_unknown: bool = False
+    ) -> Trigger:
         """Replace a trigger that belongs to no definition by another one of its name."""
         self._actor.require("workflow:write")
         row = await self._find(trigger_id)
         entry = self._actor.entry("trigger.update", row.id)
-        return await self._made(self._actor.runtime.trigger_resources.replace(row, definition, entry))
+        resources = self._actor.runtime.trigger_resources
+        return await self._made(resources.replace(row, definition, entry, allow_unknown=allow_unknown))
 
     async def delete(self, trigger_id: str) -> None:
         """Stop a trigger that belongs to no definition."""

@@ -26,6 +26,7 @@ from layover.runtime.results.workflows import change_of, version_of
 from layover.service.cursors import malformed_cursor
 from layover.service.differences import differences
 from layover.service.pages import MOST
+from layover.service.resume_times import end_of, end_texts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from layover.core.definitions.check import Checked
     from layover.core.definitions.read_text import Syntax
     from layover.core.plan import Plan
+    from layover.interface.backend import ResumeTime
     from layover.model.executions import Graph
     from layover.model.workflows import WorkflowChange, WorkflowVersion
     from layover.ports.access import WorkflowStatus
@@ -156,7 +158,7 @@ class WorkflowService:
         for plan in plans:
             self._actor.runtime.workflows.check_secrets(plan)
         resources, given = self._actor.runtime.trigger_resources, bundle.triggers
-        await resources.check_import(plans, given)
+        await resources.check_import(plans, given, allow_unknown=allow_unknown)
         saved = [(await self.save(plan))[0] for plan in plans]
         entries = [self._actor.entry("trigger.import", f"{one.get('workflow')}/{one.get('name')}") for one in given]
         addresses = await resources.import_(given, entries)
@@ -164,15 +166,16 @@ class WorkflowService:
             msgspec.structs.replace(one, addresses={**one.addresses, **addresses.get(one.name, {})}) for one in saved
         )
 
-    async def pause(self, name: str, reason: str, *, running: bool) -> WorkflowChange:
-        """Hold what starts from now on; with `running`, what has begun, too.
+    async def pause(self, name: str, reason: str, *, running: bool, until: ResumeTime | None = None) -> WorkflowChange:
+        """Hold what starts from now on; with `running`, what has begun, too; perhaps until a time or a signal.
 
         `more` in the result says that there were many: the same call again goes on with the others.
         """
         actor = self._actor
         actor.require("workflow:write")
-        entry = actor.entry("workflow.pause", name, reason=reason or None, running=running)
-        moved = await actor.runtime.workflow_status.pause(name, reason, running=running, by=actor.by, audit=entry)
+        end = end_of(until, actor.runtime.instance.clock.now())
+        entry = actor.entry("workflow.pause", name, reason=reason or None, running=running, **end_texts(until))
+        moved = await actor.runtime.workflow_status.pause(name, reason, end, running=running, by=actor.by, audit=entry)
         return change_of(moved.status, executions=moved.executions, more=moved.more)
 
     async def resume(self, name: str) -> WorkflowChange:
@@ -183,6 +186,15 @@ class WorkflowService:
             name, by=actor.by, audit=actor.entry("workflow.resume", name)
         )
         return change_of(moved.status, executions=moved.executions, more=moved.more)
+
+    async def schedule_resume(self, name: str, when: ResumeTime | None) -> WorkflowChange:
+        """Set when a paused workflow goes on by itself; None: it no longer does."""
+        actor = self._actor
+        actor.require("workflow:write")
+        end = end_of(when, actor.runtime.instance.clock.now())
+        entry = actor.entry("workflow.schedule_resume", name, **end_texts(when))
+        moved = await actor.runtime.workflow_status.schedule_resume(name, end, by=actor.by, audit=entry)
+        return change_of(moved.status)
 
     async def activate(self, name: str) -> WorkflowChange:
         """Let a workflow be started again."""

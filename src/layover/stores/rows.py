@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.resume_waits import ResumeWait
 from layover.ports.access import IdempotentReply, Key, WorkflowStatus
 from layover.ports.records import AuditRow, Entry, QueuedCommand, Signal, Version
 
@@ -82,8 +83,34 @@ def reply_of(row: Columns) -> IdempotentReply:
 
 def workflow_status_of(row: Columns) -> WorkflowStatus:
     """Return the status of a workflow."""
-    workflow, state, changed_at, reason, by = row
-    return WorkflowStatus(workflow=workflow, state=state, changed_at=changed_at, reason=reason, by=by)
+    workflow, state, changed_at, reason, by, due_at, signal, key, filter_, resume_by = row
+    return WorkflowStatus(
+        workflow=workflow,
+        state=state,
+        changed_at=changed_at,
+        reason=reason,
+        by=by,
+        due_at=due_at,
+        resume_on=None if signal is None else ResumeWait(signal=signal, key=key, filter=filter_),
+        resume_by=resume_by,
+    )
+
+
+def workflow_status_values(status: WorkflowStatus) -> dict[str, str | int | None]:
+    """Return the status of a workflow by column, in their order."""
+    on = status.resume_on
+    return {
+        "workflow": status.workflow,
+        "state": status.state,
+        "changed_at": status.changed_at,
+        "reason": status.reason,
+        "by": status.by,
+        "due_at": status.due_at,
+        "resume_signal": None if on is None else on.signal,
+        "resume_key": "" if on is None else on.key,
+        "resume_filter": "" if on is None else on.filter,
+        "resume_by": status.resume_by,
+    }
 
 
 _TEXTS = msgspec.json.Decoder(tuple[str, ...])

@@ -28,6 +28,7 @@ from layover.model.executions import (
     WaitingOn,
     Why,
 )
+from layover.model.pause_ends import ResumeSignal
 from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
 from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
@@ -81,6 +82,7 @@ class SyncExecutionHandle:
     paused_reason: str | None
     paused_node: str | None
     resume_at: Moment | None
+    resume_on: ResumeSignal | None
     next_nodes: tuple[str, ...]
     resume_count: int
     last_resumed_at: Moment | None
@@ -103,6 +105,7 @@ class SyncExecutionHandle:
         until: datetime | None = None,
         until_cron: str | None = None,
         zone: str | None = None,
+        resume_on: ResumeSignal | Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
     ) -> Self: ...
     def resume(
@@ -114,6 +117,7 @@ class SyncExecutionHandle:
         at: datetime | None = None,
         cron: str | None = None,
         zone: str | None = None,
+        on: ResumeSignal | Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
     ) -> Self: ...
     def clear_resume(self) -> Self: ...
@@ -174,6 +178,8 @@ class SyncWorkflowHandle:
     hash: str
     state: str
     state_reason: str
+    resume_at: Moment | None
+    resume_on: ResumeSignal | None
     description: str
     tags: tuple[str, ...]
     created_at: Moment
@@ -181,8 +187,25 @@ class SyncWorkflowHandle:
     addresses: dict[str, str]
     info: WorkflowVersion
     def refresh(self) -> Self: ...
-    def pause(self, reason: str = "", *, running: bool = False) -> WorkflowChange: ...
-    def resume(self) -> WorkflowChange: ...
+    def pause(
+        self,
+        reason: str = "",
+        *,
+        running: bool = False,
+        until: datetime | None = None,
+        until_cron: str | None = None,
+        zone: str | None = None,
+        resume_on: ResumeSignal | Mapping[str, object] | None = None,
+    ) -> WorkflowChange: ...
+    def resume(
+        self,
+        *,
+        at: datetime | None = None,
+        cron: str | None = None,
+        zone: str | None = None,
+        on: ResumeSignal | Mapping[str, object] | None = None,
+    ) -> WorkflowChange: ...
+    def clear_resume(self) -> WorkflowChange: ...
     def activate(self) -> WorkflowChange: ...
     def deactivate(self, reason: str = "") -> WorkflowChange: ...
     def delete(self) -> None: ...
@@ -231,7 +254,7 @@ class SyncTriggerHandle:
     def replay(self, input_id: str, *, idempotency_key: str | None = None) -> TriggerInput: ...
     def replay_all(self, *, limit: int = 100, cursor: str | None = None) -> Replayed: ...
     def discard(self, input_id: str, *, idempotency_key: str | None = None) -> TriggerInput: ...
-    def update(self, definition: Mapping[str, object]) -> Self: ...
+    def update(self, definition: Mapping[str, object], *, allow_unknown: bool = False) -> Self: ...
     def delete(self) -> None: ...
     def rotate_token(self, *, grace: Duration | None = None) -> Self: ...
 
@@ -306,6 +329,7 @@ class SyncDoor:
         definition: Mapping[str, object],
         *,
         idempotency_key: str | None = None,
+        allow_unknown: bool = False,
     ) -> SyncTriggerHandle: ...
     def triggers(self, *, workflow: str | None = None) -> SyncListing[SyncTriggerHandle]: ...
     def me(self) -> Caller: ...

@@ -186,7 +186,7 @@ class _Points(_Family):
 
 class _Workflows(_Family):
     name = "workflows"
-    changing = frozenset({"activate", "deactivate", "pause", "resume"})
+    changing = frozenset({"activate", "deactivate", "pause", "resume", "schedule_resume"})
 
     async def register(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> WorkflowVersion:
         """Store a definition."""

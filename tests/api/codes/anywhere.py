@@ -38,7 +38,7 @@ async def somebody_who_may_nothing(stage: Stage, route: Route) -> Answered:
 @any_route("rate_limited")
 async def the_second_in_an_hour(stage: Stage, route: Route) -> Answered:
     request = asked(route)
-    as_ = "" if route.open in ("anybody", "token") else f"{route.name}:admin"
+    as_ = "" if route.is_open else f"{route.name}:admin"
     await stage.once.ask(request.method, request.path, request.body, as_=as_)
     answered = await stage.once.ask(request.method, request.path, request.body, as_=as_)
     assert int(answered.headers["retry-after"]) > 0
@@ -54,7 +54,7 @@ async def a_name_of_somebody_else(stage: Stage, route: Route) -> Answered:
 @any_route("too_many_connections")
 async def one_of_too_many(stage: Stage, route: Route) -> Answered:
     request = asked(route)
-    as_ = "" if route.open in ("anybody", "token") else "vera:viewer"
+    as_ = "" if route.is_open else "vera:viewer"
     answered = await stage.crowded.ask(request.method, request.path, request.body, as_=as_)
     assert answered.headers["retry-after"] == "5"
     return answered

@@ -142,6 +142,24 @@ async def paused_what_is_not_started_anyway(stage: Stage, _route: Route) -> Answ
     return await stage.api.post(f"/workflows/{name}/pause")
 
 
+@route("clear_workflow_resume", 200)
+async def made_to_last(stage: Stage, route: Route) -> Answered:
+    name = await stage.saved(form())
+    paused = await stage.api.post(f"/workflows/{name}/pause", {"until_cron": "@daily", "zone": "Europe/Berlin"})
+    assert paused.json["resume_at"] is not None
+    return await stage.api.ask(route.method, asked(route, name=name).path)
+
+
+@route("resume_workflow", "wrong_state")
+async def ended_a_pause_that_is_not(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post(f"/workflows/{await stage.saved(form())}/resume", {"on": {"signal": "opened"}})
+
+
+@route("clear_workflow_resume", "wrong_state")
+async def made_to_last_what_is_not_paused(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.ask("DELETE", f"/workflows/{await stage.saved(form())}/resume")
+
+
 # Trying out
 
 

@@ -20,6 +20,7 @@ from layover.core.engine.in_doubt import is_probing
 from layover.core.engine.state import ExecutionState, NodeState, Point
 from layover.core.engine.timing import wake_at
 from layover.core.plan import load
+from layover.core.resume_waits import ResumeWait
 
 from .graphs import INPUTS, behave, reply, workflow
 from .laws import Ledger, Tables, check_state, tables
@@ -75,7 +76,7 @@ class Player:
         )
         if self.dice.chance(8):
             play(self.state, command, self.now, Places(taken=slots))
-            self.state.undo_log.revert()
+            self.state.revert()
             assert tables(self.state) == before, "going back left a trace"
         assert play(self.state, command, self.now, Places(taken=slots)) == events
         self.state.undo_log.keep()
@@ -177,10 +178,7 @@ class Player:
         elif choice == 15:
             self.send(self.dice.pick(self.sent))
         elif choice == 16:
-            at = self.now + 1_000 if self.dice.chance(8) else None
-            self.send(cmd.Pause(reason="hold", by="op", order=self.dice.pick((0, 0, 1, 2)), resume_at=at))
-            if self.dice.chance(8):
-                self.send(cmd.ScheduleResume(at=self.dice.pick((None, self.now + 2_000)), by="op"))
+            self._pause()
         elif choice == 17:
             self.send(cmd.Resume(by="op", data=self.dice.pick(({}, {"v": 2}))))
         elif choice == 18:
@@ -189,6 +187,19 @@ class Player:
                 self.send(cmd.Recover())
         else:
             self.send(self._act_of_an_operator())
+
+    def _pause(self) -> None:
+        """Pause it, perhaps with an end, which may come."""
+        dice = self.dice
+        at = self.now + 1_000 if dice.chance(8) else None
+        on = ResumeWait(signal="go") if at is None and dice.chance(8) else None
+        self.send(cmd.Pause(reason="hold", by="op", order=dice.pick((0, 0, 1, 2)), resume_at=at, resume_on=on))
+        if dice.chance(8):
+            self.send(cmd.ScheduleResume(at=dice.pick((None, self.now + 2_000)), by="op"))
+        if dice.chance(8):
+            self.send(cmd.ScheduleResume(on=ResumeWait(signal="go", filter="signal.data"), by="op"))
+        if dice.chance(8):
+            self.send(cmd.Deliver(id=f"go{self.now}", name="go", data=dice.pick((True, False, None))))
 
     def _reached(self) -> list[str]:
         """Return the nodes to which a rewind is possible, those in halted scopes included."""

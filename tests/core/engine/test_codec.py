@@ -240,7 +240,7 @@ def test_collected_outputs_keep_their_keys_in_a_snapshot() -> None:
 def test_nothing_can_be_undone_behind_a_snapshot() -> None:
     flow = rehearse("  - {id: a, type: f}\n").start()
     restored = decode_state(encode_state(flow.state), flow.plan)
-    restored.undo_log.revert()
+    restored.revert()
     assert tables_of(restored) == tables_of(flow.state)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from concurrent.futures import CancelledError
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import NoReturn
@@ -54,6 +55,32 @@ async def test_whatever_is_raised_fails_its_node_only(tmp_path: Path, error: Bas
         }  # a coroutine cannot raise some as they are
         running.returns("untouched")
         assert await engine.executions.result(bystander.id) == "untouched"
+
+
+async def test_an_error_that_closes_coroutines_is_told_whole_and_ends_no_worker(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def work() -> NoReturn:
+        raise GeneratorExit("too early")
+
+    async with engine_at(tmp_path, work) as engine:
+        await engine.workflows.register(ANY)
+        done = await engine.executions.start("flow", wait="end")
+        assert isinstance(done.output, dict)
+        assert (done.output["type"], done.output["message"]) == ("RuntimeError", "the function raised GeneratorExit")
+        error = (await engine.queries.nodes(done.id, tracebacks=True))[0].attempts[0].error
+        assert error is not None
+        assert "too early" in error.formatted()
+    gc.collect()
+    assert "never retrieved" not in caplog.text
+
+
+async def test_an_error_without_a_text_is_logged_by_its_type(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    async with engine_at(tmp_path, Scripted(MemoryError())) as engine:
+        await engine.workflows.register(ANY)
+        await engine.executions.start("flow", wait="end")
+    (line,) = [text for text in caplog.messages if text.startswith("attempt_failed")]
+    assert " error=MemoryError retry_at=" in line
 
 
 class Unspeakable(Exception):  # noqa: N818 - it says what it is

@@ -51,8 +51,11 @@ def acknowledged_in(folder: Path) -> list[str]:
     return path.read_text().split() if path.exists() else []
 
 
-async def serve(folder: Path, address: str, settings: dict[str, int], asked: Callable[[], None]) -> None:
-    """Poll until each item has left its line, and the last cursor is acknowledged."""
+async def serve(
+    folder: Path, address: str, settings: dict[str, int], asked: Callable[[], None], polls: int = 0
+) -> None:
+    """Poll until each item has left its line, the last cursor is acknowledged, and so many polls were made here."""
+    made = 0
 
     async def write_line(text: str) -> None:
         with (folder / "lines").open("a") as file:
@@ -60,6 +63,8 @@ async def serve(folder: Path, address: str, settings: dict[str, int], asked: Cal
 
     @source
     async def numbers(cursor: str | None) -> Batch:
+        nonlocal made
+        made += 1
         begin = int(cursor or 0)
         if begin == ITEMS:
             return Batch()
@@ -77,14 +82,19 @@ async def serve(folder: Path, address: str, settings: dict[str, int], asked: Cal
     chosen = msgspec.convert({**PROMPT, **PROMPT_LEASE, **settings}, RuntimeSettings)
     async with open_runtime(address, nodes=[write_line, numbers], settings=chosen) as engine:
         await engine.workflows.register(FLOW)
-        while len({item for item, _ in lines_in(folder)}) < ITEMS or str(ITEMS) not in acknowledged_in(folder):
+        while made < polls or not _is_all_done(folder):
             await engine.instance.store.triggers.find(NUMBERS)  # nothing tells when all has happened
+
+
+def _is_all_done(folder: Path) -> bool:
+    return len({item for item, _ in lines_in(folder)}) == ITEMS and str(ITEMS) in acknowledged_in(folder)
 
 
 async def main(folder: Path, options: Options) -> None:
     reaper = Reaper(folder, options)
     reaper.watch_from(asyncio.get_running_loop())
-    await serve(folder, options.address, options.settings, lambda: reaper.reached(ASKED))
+    polls = options.stop_at[1] + 1 if options.stop_at is not None else 0  # what it stood still with is over then
+    await serve(folder, options.address, options.settings, lambda: reaper.reached(ASKED), polls)
     say("done []")
 
 

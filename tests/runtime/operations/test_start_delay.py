@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
@@ -259,5 +260,7 @@ async def test_why_of_a_start_that_its_workflow_holds_names_its_delay_only_if_it
         assert delay.text == f"It starts at {delay.until} at the earliest."
         assert [reason.kind for reason in (await engine.queries.why(held.id)).reasons] == ["operator"]
         clock.skip(engine, 2 * HOUR)
+        while engine.instance.clock.now() < clock.now:  # until it has looked
+            await asyncio.to_thread(bool)
         assert [reason.kind for reason in (await engine.queries.why(delayed.id)).reasons] == ["operator"]
         assert await violations(engine.instance.store) == []

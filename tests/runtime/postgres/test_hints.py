@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
 import pytest
 
+from layover import Engine
 from layover.bootstrap import open_runtime
 from layover.runtime.dispatch import listeners
 from layover.runtime.settings import RuntimeSettings
@@ -17,6 +19,7 @@ from tests.runtime.harness import (
     HOUR,
     Held,
     Scripted,
+    address_in,
     call,
     delay,
     end,
@@ -261,3 +264,39 @@ async def test_an_idle_instance_sends_at_most_two_statements_a_second() -> None:
         await counting.close()
     assert 60 <= rounds <= sent <= 2 * rounds
     assert rounds <= run <= 2 * rounds
+
+
+async def test_a_trigger_that_another_registers_is_served(tmp_path: Path, ears: Ears) -> None:
+    every = {"name": "often", "type": "schedule", "every": "1s", "times": 1}
+    async with engine_at(tmp_path, **SILENT) as serving:
+        await ears.all(1)
+        async with Engine(address_in(tmp_path), drive=False) as registering:
+            await registering.register(flow(end("done"), triggers=[every]))
+        while not (found := await serving.lists.list(workflow="flow")):
+            pass
+        assert await serving.executions.result(found[0].head.execution_id) == "done"
+
+
+async def test_a_trigger_that_another_resumes_is_served(tmp_path: Path, ears: Ears) -> None:
+    every = {"name": "often", "type": "schedule", "every": "1s", "times": 1}
+    async with engine_at(tmp_path, **SILENT) as serving:
+        await ears.all(1)
+        async with Engine(address_in(tmp_path), drive=False) as operator:
+            await operator.register(flow(end("done"), triggers=[{**every, "from": "2999-01-01T00:00:00Z"}]))
+            trigger = await operator.trigger("flow/often")
+            await trigger.pause("not yet")
+            await operator.register(flow(end("done"), triggers=[every]))
+            await trigger.resume()
+        while not (found := await serving.lists.list(workflow="flow")):
+            pass
+        assert await serving.executions.result(found[0].head.execution_id) == "done"
+
+
+async def test_the_end_of_a_pause_that_another_sets_is_kept(tmp_path: Path, ears: Ears) -> None:
+    async with engine_at(tmp_path, **SILENT) as serving:
+        await ears.all(1)
+        async with Engine(address_in(tmp_path), drive=False) as operator:
+            workflow = await operator.register(flow(end("done")))
+            await workflow.pause("for a moment", until=datetime.now(UTC) + timedelta(seconds=1))
+        while (await serving.workflow_status.get("flow")).state == "paused":
+            pass

@@ -34,7 +34,7 @@ async def test_what_is_closed_waits_for_nothing(tmp_path: Path) -> None:
         await engine.workflows.register(flow(end(1)))
         done = await engine.executions.start("flow", wait="end")
         told = await engine.queries.why(done.id)
-        assert (told.summary, told.reasons) == ("It is completed: nothing is waited for.", ())
+        assert (told.summary, told.reasons) == ("It is completed and waits for nothing.", ())
 
 
 async def test_people_and_time_are_named(tmp_path: Path) -> None:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover import Batch, InvalidDefinition, InvalidInput, Item, Workflow, WrongState, source
+from layover import Batch, InvalidDefinition, InvalidInput, Item, NotAllowed, Workflow, WrongState, source
 from layover.core.ids import trigger_id
 from layover.ports.commit_points import CommitPoint
-from layover.ports.trigger_records import InputRow, NewEvent, TriggerMove
+from layover.ports.trigger_records import InputRow, NewEvent, Reception, TriggerMove
 from layover.runtime.triggers.batches import MOST_BYTES, MOST_ITEMS
 
 if TYPE_CHECKING:
@@ -337,3 +337,79 @@ async def test_a_crash_at_any_point_loses_and_repeats_nothing(layover: Layover) 
     assert layover.crashes == 4
     assert await inputs(layover) == [0, 1, 2, 3]
     assert mailbox.acknowledged[-1] == "4"  # also what was not acknowledged when the engine died
+
+
+async def test_an_acknowledgement_that_fails_is_made_up_for_before_the_next_poll(layover: Layover) -> None:
+    done: list[str] = []
+    broken = [OSError("no route"), OSError("no route")]
+
+    @source
+    def mailbox(cursor: str | None) -> Batch:
+        done.append(f"asked {cursor}")
+        return Batch() if cursor else Batch([Item("a", 1)], cursor="1")
+
+    @mailbox.acknowledge
+    def note(cursor: str) -> None:
+        if broken:
+            raise broken.pop()
+        done.append(f"noted {cursor}")
+
+    layover.nodes(mailbox)
+    await layover.register(flow())
+    await layover.settle()
+    assert await inputs(layover) == [1]
+    await layover.skip("1m")
+    trigger = await layover.trigger("post/mail")
+    assert (trigger.failures, trigger.reason) == (1, "OSError: no route")
+    await layover.skip("2m")
+    assert done == ["asked None", "noted 1", "asked 1", "asked 1"]
+    assert await inputs(layover) == [1]
+
+
+async def test_a_trigger_fired_during_a_poll_is_polled_again(layover: Layover) -> None:
+    asked: list[str | None] = []
+
+    @source
+    async def mailbox(cursor: str | None) -> Batch:
+        asked.append(cursor)
+        if len(asked) == 1:  # somebody fires it meanwhile
+            store = (await layover._world.engines.alive()).instance.store  # noqa: SLF001 - the source acts as another user
+            row = await store.triggers.find(trigger_id("post", "mail"))
+            assert row is not None
+            one = InputRow(trigger_id=row.id, input_id="fired", received_at=0, due_at=0, forget_at=0)
+            event = NewEvent(kind="TriggerInputReceived", body=b'{"input_id":"fired","data":0}')
+            await store.triggers.receive(Reception(input=one, event=event, most_pending=10))
+        return Batch([Item("a", 1)], cursor="1")
+
+    layover.nodes(mailbox)
+    await layover.register(flow())
+    await layover.settle()
+    assert asked == [None, None]
+    assert await inputs(layover) == [0, 1]
+
+
+async def test_one_long_execution_consumes_a_source(layover: Layover) -> None:
+    mailbox = layover.source("mailbox")
+    mailbox.push({"n": 1}, {"n": 2})
+    waiting = [
+        {"id": "first", "type": "wait_signal", "signal": "mail", "lookback": "1h", "next": "second"},
+        {"id": "second", "type": "wait_signal", "signal": "mail", "lookback": "1h", "next": "out"},
+        {"id": "out", "type": "end", "output": ["${nodes.first.data.n}", "${nodes.second.data.n}"]},
+    ]
+    await layover.register({**flow(deliver={"signal": "mail"}), "nodes": waiting})
+    await layover.settle()
+    execution = await layover.start("post")
+    assert (execution.status, sorted(execution.output)) == ("completed", [1, 2])
+    trigger = await layover.trigger("post/mail")
+    assert [one.state async for one in trigger.inputs()] == ["delivered", "delivered"]
+
+
+async def test_a_rewind_needs_the_right_to_write_and_is_audited(layover: Layover) -> None:
+    layover.source("mailbox")
+    await layover.register(flow())
+    await layover.settle()
+    with pytest.raises(NotAllowed):
+        await (await layover.as_user("vera", ["viewer"]).trigger("post/mail")).rewind("1")
+    await (await layover.as_user("ada", ["admin"]).trigger("post/mail")).rewind("1")
+    entries = [one async for one in layover.audit() if one.act == "trigger.rewind"]
+    assert [(one.user, one.details.get("cursor")) for one in entries] == [("ada", "1")]

@@ -42,6 +42,16 @@ async def test_a_trigger_of_its_own_is_checked_as_one_of_a_definition(layover: L
         assert code in {one.code for one in in_definition} | {"trigger_feeds_itself"}
 
 
+async def test_a_source_that_the_engine_does_not_have_is_refused_unless_it_may_be_unknown(layover: Layover) -> None:
+    await layover.register(flow())
+    poll = {"name": "mail", "type": "poll", "source": "mailbox"}
+    with pytest.raises(InvalidDefinition) as refused:
+        await layover.create_trigger("tick", poll)
+    assert [one.code for one in refused.value.problems] == ["unknown_source"]
+    made = await layover.create_trigger("tick", poll, allow_unknown=True)
+    assert made.type == "poll"
+
+
 async def test_a_changed_trigger_goes_on_and_a_deleted_one_starts_nothing(layover: Layover) -> None:
     await layover.register(flow())
     made = await layover.create_trigger("tick", hourly())

@@ -110,3 +110,17 @@ async def test_a_crash_at_any_point_of_a_start_leaves_one_execution(layover: Lay
         await layover.skip("2s")
     assert layover.crashes == 3
     assert len(await inputs_of(layover)) == 3
+
+
+async def test_a_year_of_nights_has_one_execution_for_each(layover: Layover) -> None:
+    nightly = {"name": "nightly", "type": "schedule", "cron": "30 2 * * *", "zone": "Europe/Berlin"}
+    await layover.register({**FLOW, "triggers": [{**nightly, "input": {"at": "${trigger.at}"}}]})
+    await layover.skip("365d")
+    found = [str(one["at"]) for one in await inputs_of(layover) if isinstance(one, dict)]
+    assert len({at[:10] for at in found}) == len(found) == 365
+    hours = [at[11:16] for at in found]
+    assert (hours.count("01:30"), hours.count("00:30"), hours.count("01:00")) == (
+        154,
+        210,
+        1,
+    )  # winter, summer with its last night, the jump

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from layover.api.answer_problems import PROBLEMS
+from layover.api.pause_ends import resume_time_of
 from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import InvalidInput
-from layover.interface.backend import ResumeTime
 from layover.model.executions import Execution, PauseBody, ResumeBody, RewindBody
 from layover.model.shared import ReasonBody
 
@@ -40,10 +40,10 @@ async def pause_execution(call: Request[PauseBody, NoQuery]) -> Response:
     """Hold an execution: nothing starts from here on. One that is held stays so, for the reason that it had.
 
     With `until`, or at the next time of `until_cron` in a `zone`, it goes on by itself: the execution has it as
-    `resume_at`.
+    `resume_at`. With `resume_on` it goes on when that signal arrives.
     """
     body = call.body
-    until = _time(body.until, body.until_cron, body.zone)
+    until = resume_time_of(body.until, body.until_cron, body.zone, body.resume_on)
     found = await call.service.executions.pause(call.path["id"], body.reason or "", call.key, until)
     return Response(bounded(found))
 
@@ -67,14 +67,15 @@ async def resume_execution(call: Request[ResumeBody, NoQuery]) -> Response:
     `resume_data` becomes part of the variables: at once, or when the decision is applied. Only those who are asked may
     decide, as with the approval itself.
 
-    With `at`, or with the next time of a `cron` line in a `zone`, it does not go on now, but by itself then.
+    With `at`, or with the next time of a `cron` line in a `zone`, it does not go on now, but by itself then; with `on`,
+    when that signal arrives.
     """
     body = call.body
-    when = _time(body.at, body.cron, body.zone)
+    when = resume_time_of(body.at, body.cron, body.zone, body.on)
     if when is not None:
         if body.resume_data is not None or body.approved is not None:
             message = "A pause that ends by itself takes no data and no decision"
-            raise InvalidInput(message, (("at", message),), code="invalid_body")
+            raise InvalidInput(message, (("resume_data", message),), code="invalid_body")
         scheduled = await call.service.executions.schedule_resume(call.path["id"], when, body.reason or "", call.key)
         return Response(bounded(scheduled))
     found = await call.service.executions.resume(
@@ -129,8 +130,3 @@ async def rewind_execution(call: Request[RewindBody, NoQuery]) -> Response:
     body = call.body
     found = await call.service.executions.rewind(call.path["id"], body.to, body.reason or "", call.key)
     return Response(bounded(found))
-
-
-def _time(at: str | None, cron: str | None, zone: str | None) -> ResumeTime | None:
-    """Return when a pause is to end by itself, if the body says so."""
-    return None if at is None and cron is None and zone is None else ResumeTime(at=at, cron=cron, zone=zone)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, Final
 
 from layover.api.bodies import check_nesting
 from layover.api.problems import Refusal
 from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.errors import WaitTimeout
+from layover.errors import NotFound, WaitTimeout
 from layover.interface.backend import PointQuery
 from layover.model.shared import Value
 from layover.model.triggers import HookReceipt
@@ -26,56 +27,49 @@ routes = Routes(
     "Webhooks", "Deliveries of other systems. A trigger of the type `webhook` has an address of its own.", prefix=""
 )
 
-_RATE: Final = (600, 60.0)  # deliveries to one webhook, in so many seconds
 _LONGEST_WAIT: Final = 60.0  # seconds that a sender waits for a result
 
 
-_PROBLEMS: Final = (
-    "unknown_trigger",
-    "bad_signature",
-    "malformed",
-    "payload_reserved",
-    "payload_too_large",
-    "trigger_full",
-)
-_MEDIA_TYPES: Final = ("application/json", "application/x-www-form-urlencoded", "text/plain")
-_ANSWERS: Final = {200: Value, 202: Value}  # a receipt, or what the workflow gives its sender
-
-
 async def _admit(call: Request[None, NoQuery]) -> None:
-    """Refuse what is for no webhook, or comes too often, before any of it is read."""
-    id_ = await call.services.runtime.instance.webhooks.exists(_hook(call))
-    wait = await call.services.limiter.take(f"hook/{id_}", *_RATE)
-    if wait is not None:
-        headers = {"retry-after": str(max(1, round(wait)))}
-        raise Refusal("rate_limited", f"At most {_RATE[0]} deliveries a minute.", headers=headers)
+    """Refuse what is for no webhook, or comes too often from one address, before any of it is read.
+
+    Each address is counted by itself: else strangers could use up what the sender may deliver.
+    """
+    settings = call.services.settings
+    try:
+        id_ = await call.services.runtime.instance.webhooks.exists(_hook(call))
+    except NotFound:
+        await _count(call, call.counted_as, settings.rate_limit)
+        raise
+    await _count(call, f"hook/{id_} {call.counted_as}", settings.webhook_limit)
 
 
-@routes.post(
-    "/hooks/{workflow}/{name}",
-    open="anybody",
-    admit=_admit,
-    body=bytes,
-    body_required=False,
-    media_types=_MEDIA_TYPES,
-    answers=_ANSWERS,
-    problems=_PROBLEMS,
-)
+async def _count(call: Request[Any, NoQuery], name: str, rate: tuple[int, float] | None) -> None:
+    wait = await call.services.limiter.take(name, *rate) if rate is not None else None
+    if rate is not None and wait is not None:
+        headers = {"retry-after": str(max(1, math.ceil(wait)))}
+        raise Refusal("rate_limited", f"At most {rate[0]} deliveries in {rate[1]:g} s.", headers=headers)
+
+
+_DELIVERY: Final[dict[str, Any]] = {
+    "open": "sender",
+    "admit": _admit,
+    "body": bytes,
+    "body_required": False,
+    "largest_body": LARGEST_BODY,
+    "media_types": ("application/json", "application/x-www-form-urlencoded", "text/plain"),
+    "answers": {200: Value, 202: Value},  # a receipt, or what the workflow gives its sender
+    "problems": ("unknown_trigger", "bad_signature", "malformed", "payload_reserved", "trigger_full"),
+}
+
+
+@routes.post("/hooks/{workflow}/{name}", **_DELIVERY)
 async def take_delivery(call: Request[bytes, NoQuery]) -> Response:
     """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer."""
     return await _take(call)
 
 
-@routes.post(
-    "/hooks/t/{token}",
-    open="anybody",
-    admit=_admit,
-    body=bytes,
-    body_required=False,
-    media_types=_MEDIA_TYPES,
-    answers=_ANSWERS,
-    problems=_PROBLEMS,
-)
+@routes.post("/hooks/t/{token}", **_DELIVERY)
 async def take_delivery_by_token(call: Request[bytes, NoQuery]) -> Response:
     """Take a delivery of a webhook whose sender cannot sign: the token in the address proves who it is."""
     return await _take(call)
@@ -88,10 +82,13 @@ def _hook(call: Request[Any, NoQuery]) -> HookName:
 
 async def _take(call: Request[bytes, NoQuery]) -> Response:
     body = call.body or b""
-    if len(body) > LARGEST_BODY:
-        raise Refusal("payload_too_large", f"A delivery has at most {LARGEST_BODY:,} bytes.")
     check_nesting(body, call.services.settings)
-    result = await call.services.runtime.instance.webhooks.take(HookRequest(_hook(call), call.headers, body))
+
+    async def admit(id_: str) -> None:
+        await _count(call, f"hook/{id_}", call.services.settings.webhook_limit)
+
+    request = HookRequest(_hook(call), call.headers, body)
+    result = await call.services.runtime.instance.webhooks.take(request, admit)
     return await _answer(call, result)
 
 

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta
 
 from layover.api.bodies import check_nesting
+from layover.api.definitions import AllowQuery
 from layover.api.durations import milliseconds_of, misfit
 from layover.api.problems import Refusal
 from layover.api.request import Response
@@ -39,8 +40,8 @@ if TYPE_CHECKING:
 
 routes = Routes(
     "Triggers",
-    "What starts executions by itself: schedules, webhooks and signals. The triggers of a workflow are part of its "
-    "definition, or made by themselves; a trigger's id follows from the names of both.",
+    "What starts executions by itself: schedules, webhooks, signals and polls. The triggers of a workflow are part of "
+    "its definition, or made by themselves; a trigger's id follows from the names of both.",
 )
 
 _READ: Final = ("workflow:read",)
@@ -93,7 +94,7 @@ def _not_shown_again(reply: Response) -> Response:
     return Response(msgspec.structs.replace(made, address=None), reply.status) if isinstance(made, Trigger) else reply
 
 
-def _trigger_of(call: Request[bytes, NoQuery]) -> dict[str, object]:
+def _trigger_of(call: Request[bytes, AllowQuery]) -> dict[str, object]:
     """Return the trigger that was sent; what it says is checked as a part of a definition is."""
     check_nesting(call.body, call.services.settings)
     try:
@@ -119,12 +120,13 @@ async def list_triggers(call: Request[None, TriggersQuery]) -> Response:
     "/triggers",
     needs=_WRITE,
     body=bytes,
+    query=AllowQuery,
     answers={201: Trigger},
     problems=("malformed", "invalid_body", "invalid_definition", "unknown_workflow", "trigger_path_conflict"),
     examples=_EXAMPLES,
     kept=_not_shown_again,
 )
-async def create_trigger(call: Request[bytes, NoQuery]) -> Response:
+async def create_trigger(call: Request[bytes, AllowQuery]) -> Response:
     """Make a trigger of a `workflow` that belongs to no definition: it starts the newest version.
 
     The body is a trigger as a definition has it, with the name of its `workflow`. Of a webhook with `scheme: token` the
@@ -134,7 +136,8 @@ async def create_trigger(call: Request[bytes, NoQuery]) -> Response:
     workflow = given.pop("workflow", None)
     if not isinstance(workflow, str):
         raise misfit("workflow", "the name of the workflow that it starts")
-    made = await call.service.triggers.create(workflow, given, call.key)
+    allow_unknown = call.query.allow_unknown
+    made = await call.service.triggers.create(workflow, given, call.key, allow_unknown=allow_unknown)
     return Response(made, 201, {"location": f"{call.base}/api/v1/triggers/{made.id}"})
 
 
@@ -142,15 +145,17 @@ async def create_trigger(call: Request[bytes, NoQuery]) -> Response:
     "/triggers/{id}",
     needs=_WRITE,
     body=bytes,
+    query=AllowQuery,
     answers={200: Trigger},
     problems=(*_PROBLEMS, "malformed", "invalid_definition", "unknown_workflow", "managed_by_definition"),
     examples=_EXAMPLES,
 )
-async def update_trigger(call: Request[bytes, NoQuery]) -> Response:
+async def update_trigger(call: Request[bytes, AllowQuery]) -> Response:
     """Replace a trigger that belongs to no definition by another one of its name; it goes on where it was."""
     given = _trigger_of(call)
     given.pop("workflow", None)
-    return Response(await call.service.triggers.update(call.path["id"], given))
+    allow_unknown = call.query.allow_unknown
+    return Response(await call.service.triggers.update(call.path["id"], given, allow_unknown=allow_unknown))
 
 
 @routes.delete("/triggers/{id}", needs=_WRITE, answers={204: None}, problems=(*_PROBLEMS, "managed_by_definition"))

@@ -9,13 +9,20 @@ from msgspec import Meta
 
 from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of
 from layover.api.openapi_examples import DEFINITION
+from layover.api.pause_ends import resume_time_of
 from layover.api.problems import Refusal
 from layover.api.request import Response
 from layover.api.routing import NoQuery, Routes
 from layover.model.executions import Graph
 from layover.model.problems import FieldError
 from layover.model.shared import EmptyBody, Page, ReasonBody
-from layover.model.workflows import Differences, PauseWorkflowBody, WorkflowChange, WorkflowVersion
+from layover.model.workflows import (
+    Differences,
+    PauseWorkflowBody,
+    ResumeWorkflowBody,
+    WorkflowChange,
+    WorkflowVersion,
+)
 
 if TYPE_CHECKING:
     from layover.api.request import Request
@@ -210,23 +217,44 @@ async def deactivate_workflow(call: Request[ReasonBody, NoQuery]) -> Response:
 async def pause_workflow(call: Request[PauseWorkflowBody, NoQuery]) -> Response:
     """Hold what is started from now on until the workflow is resumed; with `running`, what is under way, too.
 
-    `more` in the answer says that there were many: the same call again goes on with the others.
+    `more` in the answer says that there were many: the same call again goes on with the others. With `until`, at the
+    next time of `until_cron` in a `zone`, or when the signal `resume_on` arrives, the workflow goes on by itself.
     """
     name, body = call.path["name"], call.body
-    return Response(await call.service.workflows.pause(name, body.reason or "", running=body.running))
+    until = resume_time_of(body.until, body.until_cron, body.zone, body.resume_on)
+    return Response(await call.service.workflows.pause(name, body.reason or "", running=body.running, until=until))
 
 
 @routes.post(
     "/workflows/{name}/resume",
     needs=("workflow:write",),
-    body=EmptyBody,
+    body=ResumeWorkflowBody,
     body_required=False,
     answers={200: WorkflowChange},
-    problems=("unknown_workflow",),
+    problems=("unknown_workflow", "wrong_state"),
 )
-async def resume_workflow(call: Request[EmptyBody, NoQuery]) -> Response:
-    """Let a workflow go on: new starts, those that were held, and those that were paused with it."""
+async def resume_workflow(call: Request[ResumeWorkflowBody, NoQuery]) -> Response:
+    """Let a workflow go on: new starts, those that were held, and those that were paused with it.
+
+    With `at`, at the next time of a `cron` line in a `zone`, or with the signal `on`, it does not go on now, but by
+    itself then.
+    """
+    body = call.body
+    when = resume_time_of(body.at, body.cron, body.zone, body.on)
+    if when is not None:
+        return Response(await call.service.workflows.schedule_resume(call.path["name"], when))
     return Response(await call.service.workflows.resume(call.path["name"]))
+
+
+@routes.delete(
+    "/workflows/{name}/resume",
+    needs=("workflow:write",),
+    answers={200: WorkflowChange},
+    problems=("unknown_workflow", "wrong_state"),
+)
+async def clear_workflow_resume(call: Request[None, NoQuery]) -> Response:
+    """Let the pause of a workflow that was set to end by itself last until it is resumed."""
+    return Response(await call.service.workflows.schedule_resume(call.path["name"], None))
 
 
 async def _saved(call: Request[bytes, AllowQuery], plan: Plan) -> Response:

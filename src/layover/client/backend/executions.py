@@ -32,6 +32,7 @@ from layover.model.executions import (
     StartBody,
     Why,
 )
+from layover.model.pause_ends import signal_body
 from layover.model.points import PausePoint
 from layover.model.shared import Page, ReasonBody, encode
 
@@ -127,7 +128,9 @@ class HttpExecutions:
     ) -> Execution:
         """Hold an execution, perhaps until a time."""
         end = until or ResumeTime()
-        body = PauseBody(reason=reason or None, until=end.at, until_cron=end.cron, zone=end.zone)
+        body = PauseBody(
+            reason=reason or None, until=end.at, until_cron=end.cron, zone=end.zone, resume_on=signal_body(end.on)
+        )
         return await self._act(execution_id, "pause", body, idempotency_key)
 
     async def schedule_resume(
@@ -137,7 +140,7 @@ class HttpExecutions:
         if when is None:
             answered = await self._transport.send(delete(path_of("executions", execution_id, "resume")))
             return await self._transport.newest(answered, Execution, self.get)
-        body = ResumeBody(reason=reason or None, at=when.at, cron=when.cron, zone=when.zone)
+        body = ResumeBody(reason=reason or None, at=when.at, cron=when.cron, zone=when.zone, on=signal_body(when.on))
         return await self._act(execution_id, "resume", body, idempotency_key)
 
     async def resume(

@@ -103,14 +103,18 @@ class HttpTriggers:
         body = {"where": {"limit": limit, **({} if cursor is None else {"cursor": cursor})}}
         return await self._transport.ask(post(path_of("triggers", trigger_id, "replay"), body), Replayed)
 
-    async def create(self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None) -> Trigger:
+    async def create(
+        self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None, *, allow_unknown: bool
+    ) -> Trigger:
         """Make a trigger for a workflow."""
         body = {**definition, "workflow": workflow}
-        return await self._transport.ask(post(path_of("triggers"), body, idempotency_key), Trigger)
+        path = path_of("triggers", allow_unknown=allow_unknown or None)
+        return await self._transport.ask(post(path, body, idempotency_key), Trigger)
 
-    async def update(self, trigger_id: str, definition: Mapping[str, object]) -> Trigger:
+    async def update(self, trigger_id: str, definition: Mapping[str, object], *, allow_unknown: bool) -> Trigger:
         """Replace a trigger that belongs to no definition."""
-        return await self._transport.ask(put(path_of("triggers", trigger_id), definition), Trigger)
+        path = path_of("triggers", trigger_id, allow_unknown=allow_unknown or None)
+        return await self._transport.ask(put(path, definition), Trigger)
 
     async def delete(self, trigger_id: str) -> None:
         """Stop a trigger that belongs to no definition."""

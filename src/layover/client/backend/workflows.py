@@ -13,7 +13,9 @@ from layover.core.definitions.check import check
 from layover.core.definitions.problems import InvalidDefinition, Problem
 from layover.core.payloads import plain
 from layover.errors import InvalidInput
+from layover.interface.backend import ResumeTime
 from layover.model.executions import Graph
+from layover.model.pause_ends import signal_body
 from layover.model.shared import EmptyBody, Page, ReasonBody
 from layover.model.workflows import (
     Bundle,
@@ -23,6 +25,7 @@ from layover.model.workflows import (
     DryRunBody,
     Imported,
     PauseWorkflowBody,
+    ResumeWorkflowBody,
     WorkflowChange,
     WorkflowVersion,
 )
@@ -120,14 +123,30 @@ class HttpWorkflows:
         path = path_of("workflows", "import", allow_unknown=allow_unknown or None)
         return tuple((await self._transport.ask(post(path, body), Imported)).workflows)
 
-    async def pause(self, name: str, reason: str, *, running: bool) -> WorkflowChange:
-        """Hold what starts from now on; with `running`, what has begun, too."""
-        body = PauseWorkflowBody(reason=reason or None, running=running)
+    async def pause(self, name: str, reason: str, *, running: bool, until: ResumeTime | None = None) -> WorkflowChange:
+        """Hold what starts from now on; with `running`, what has begun, too; perhaps until a time or a signal."""
+        end = until or ResumeTime()
+        body = PauseWorkflowBody(
+            reason=reason or None,
+            running=running,
+            until=end.at,
+            until_cron=end.cron,
+            zone=end.zone,
+            resume_on=signal_body(end.on),
+        )
         return await self._transport.ask(post(path_of("workflows", name, "pause"), body), WorkflowChange)
 
     async def resume(self, name: str) -> WorkflowChange:
         """Let a workflow go on, and what was held with it."""
         return await self._transport.ask(post(path_of("workflows", name, "resume"), EmptyBody()), WorkflowChange)
+
+    async def schedule_resume(self, name: str, when: ResumeTime | None) -> WorkflowChange:
+        """Set when a paused workflow goes on by itself; None: it no longer does."""
+        path = path_of("workflows", name, "resume")
+        if when is None:
+            return await self._transport.ask(delete(path), WorkflowChange)
+        body = ResumeWorkflowBody(at=when.at, cron=when.cron, zone=when.zone, on=signal_body(when.on))
+        return await self._transport.ask(post(path, body), WorkflowChange)
 
     async def activate(self, name: str) -> WorkflowChange:
         """Let a workflow be started again."""

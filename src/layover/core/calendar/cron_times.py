@@ -11,6 +11,7 @@ A cron line names times of a wall clock. Where the clocks of a zone change, some
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from layover.core.calendar.zones import first_change, first_shown, offset_at
@@ -29,6 +30,7 @@ _FAR: Final = 2 * _MARGIN
 _YEARS: Final = timedelta(days=60 * 365)  # a day that exists comes within 40 years
 
 
+@lru_cache(maxsize=4096)  # a claim asks for the same few instants again and again
 def next_cron(cron: Cron, zone: ZoneInfo, after: int, wall: int | None = None) -> tuple[int, int] | None:
     """Return the instant of the first occurrence later than `after`, and its wall time; None if there is none.
 

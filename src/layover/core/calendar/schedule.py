@@ -87,6 +87,12 @@ def next_occurrence(schedule: Schedule, after: int | Occurrence, done: int = 0) 
 
 def newest_occurrence(schedule: Schedule, after: int | Occurrence, until: int) -> Occurrence | None:
     """Return the last occurrence with `after < at <= until`, without a look at all that lie in between."""
+    first = next_occurrence(schedule, after)
+    if first is None or first.at > until:
+        return None
+    second = next_occurrence(schedule, first)
+    if second is None or second.at > until:  # mostly there is one at most
+        return first
     begin, wall = (after, None) if isinstance(after, int) else (after.at, after.wall)
     if schedule.end is not None:
         until = min(until, schedule.end)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from layover.core.engine.apply_points import release_children
 from layover.core.engine.gate import calls_out
 from layover.core.engine.halting import resume_container
@@ -18,6 +20,7 @@ _GATE_OPEN: Final = {
     "paused_reason": "",
     "paused_at": 0,
     "resume_at": None,
+    "resume_on": None,
     "resume_by": None,
     "in_flight": (),
     "fates": {},
@@ -25,18 +28,16 @@ _GATE_OPEN: Final = {
 
 
 def created(state: ExecutionState, event: ev.ExecutionCreated, at: int) -> None:
-    state.change(
+    facts = replace(
+        state.facts,
         id=event.id,
         workflow=event.workflow,
         hash=event.hash,
         input=event.input,
         trigger=event.trigger,
         user=event.user,
-        parent=event.parent,
-        parent_point=event.parent_point,
         start_at=event.start_at,
         hold=event.hold,
-        depth=event.depth,
         version=event.version,
         tags=event.tags,
         priority=event.priority,
@@ -44,6 +45,9 @@ def created(state: ExecutionState, event: ev.ExecutionCreated, at: int) -> None:
         traceparent=event.traceparent,
         created_at=at,
     )
+    if event.parent is not None:
+        facts = replace(facts, parent=event.parent, parent_point=event.parent_point, depth=event.depth)
+    state.set_facts(facts)
 
 
 def admitted(state: ExecutionState, _event: ev.ExecutionAdmitted, _at: int) -> None:
@@ -72,7 +76,8 @@ def pausing(state: ExecutionState, event: ev.ExecutionPausing, at: int) -> None:
         paused_reason=event.reason,
         paused_at=at,
         resume_at=event.resume_at,
-        resume_by=event.by if event.resume_at is not None else None,
+        resume_on=event.resume_on,
+        resume_by=event.by if event.resume_at is not None or event.resume_on is not None else None,
         pauses=state.facts.pauses + 1,
         order=event.order,
         in_flight=calls_out(state),
@@ -88,7 +93,8 @@ def pause_noted(state: ExecutionState, event: ev.ExecutionPauseNoted, _at: int) 
 
 
 def resume_scheduled(state: ExecutionState, event: ev.ExecutionResumeScheduled, _at: int) -> None:
-    state.change(resume_at=event.at, resume_by=event.by if event.at is not None else None)
+    by = event.by if event.at is not None or event.on is not None else None
+    state.change(resume_at=event.at, resume_on=event.on, resume_by=by)
 
 
 def resumed(state: ExecutionState, event: ev.ExecutionResumed, at: int) -> None:

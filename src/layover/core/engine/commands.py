@@ -7,6 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from layover.core.engine.events import Error
+from layover.core.resume_waits import ResumeWait
 from layover.tracebacks import Traceback
 
 
@@ -208,19 +209,22 @@ class CancelPoint(Command, frozen=True, kw_only=True):
 class Pause(Command, frozen=True, kw_only=True):
     """Pause the execution for an operator, or for the pause of its parent with the number `order`.
 
-    With `resume_at` it goes on by itself at that moment; if it is paused already, that is all that changes.
+    With `resume_at` it goes on by itself at that moment, with `resume_on` when that signal arrives; if it is paused
+    already, that is all that changes.
     """
 
     reason: str = ""
     by: str | None = None
     order: int = 0
     resume_at: int | None = None
+    resume_on: ResumeWait | None = None
 
 
 class ScheduleResume(Command, frozen=True, kw_only=True):
-    """Let a paused execution go on by itself at a moment; without one, only when it is resumed."""
+    """Let a paused execution go on by itself, at a moment or when a signal arrives; else only when it is resumed."""
 
     at: int | None = None
+    on: ResumeWait | None = None
     by: str | None = None
 
 

@@ -1,7 +1,7 @@
 """Commands to events. All rules live behind here; a stale, repeated or late command gives no events.
 
 `decide` leaves the state as it was, however many events it gives. `play` is for callers that commit them: the state has
-moved on, and goes back by `state.undo_log.revert()` if the commit is refused, or stays by `state.undo_log.keep()`.
+moved on, and goes back by `state.revert()` if the commit is refused, or stays by `state.undo_log.keep()`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from layover.core.engine.advance import advance, check_all_scopes
 from layover.core.engine.decision_context import ENDLESS, DecisionContext
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.timing import wake
+from layover.core.resume_waits import PauseEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container
@@ -43,7 +44,7 @@ def decide(
     try:
         return play(state, command, now, slots)
     finally:
-        state.undo_log.revert()
+        state.revert()
 
 
 def play(
@@ -139,6 +140,7 @@ def _handle_point_command(context: DecisionContext, command: _ToPoint) -> None:
             points.delegate(context, command)
         case cmd.Deliver():
             signals.deliver(context, command)
+            resuming.resume_on_signal(context, command)
         case cmd.Report():
             points.report(context, command)
         case cmd.Beat():
@@ -154,7 +156,7 @@ def _handle_operator_command(context: DecisionContext, command: _ByOperator) -> 
         case cmd.Pause():
             gate.close(context, command)
         case cmd.ScheduleResume():
-            gate.schedule(context, command.at, command.by)
+            gate.schedule(context, PauseEnd(command.at, command.on), command.by)
         case cmd.Resume():
             if context.state.facts.gate != "open":
                 event = ev.ExecutionResumed(reason=command.reason, by=command.by, data=command.data)

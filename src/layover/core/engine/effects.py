@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from layover.core.engine.state import ExecutionState
+    from layover.core.resume_waits import ResumeWait
 
 
 _MOST_TAKEN: Final = 500  # in one message
@@ -112,7 +113,10 @@ class TellParent(msgspec.Struct, frozen=True):
 
 
 class Scan(msgspec.Struct, frozen=True):
-    """Look for signals that came before their point was open, from a moment on."""
+    """Look for signals that came before their point was open, from a moment on.
+
+    The wait of an operator has the id of the execution in place of that of a point.
+    """
 
     point: str
     signals: tuple[tuple[str, str], ...]
@@ -178,6 +182,7 @@ def effects(state: ExecutionState, events: Sequence[ev.AnyEvent]) -> list[Effect
         elif kind is ev.ExecutionPausing:
             later = sum(1 for one in events[seq - first + 1 :] if isinstance(one, ev.ExecutionPausing))
             made.extend(_pause_children(state, event, seq, state.facts.pauses - later))  # type: ignore[arg-type]
+            made.extend(_scan_for_resume(state, event.resume_on, seq))  # type: ignore[union-attr]
         elif kind in _EFFECTS:
             made.extend(_EFFECTS[kind](state, event, seq))
             if isinstance(event, ev.PausePointOpened) and event.kind == "child":
@@ -199,6 +204,17 @@ def _drop_messages_before_start(made: list[Effect], new_children: set[object]) -
 def _pause_children(state: ExecutionState, event: ev.ExecutionPausing, seq: int, order: int) -> Iterator[Effect]:
     for point in open_children(state):
         yield TellChild(point.child, "pause", event.reason, order=order, seq=seq)
+
+
+def _scan_for_resume(state: ExecutionState, wait: ResumeWait | None, seq: int) -> Iterable[Effect]:
+    """Look for the signal that ends a pause, if it has come since the operator asked for that."""
+    if wait is None:
+        return ()
+    return (Scan(state.facts.id, (wait.awaited,), wait.since + 1, seq),)
+
+
+def _of_scheduled_resume(state: ExecutionState, event: ev.ExecutionResumeScheduled, seq: int) -> Iterable[Effect]:
+    return _scan_for_resume(state, event.on, seq)
 
 
 def _effect_of_start(state: ExecutionState, event: ev.NodeStarted, seq: int) -> Effect | None:
@@ -354,6 +370,7 @@ _EFFECTS: Final[dict[type[ev.DomainEvent], _EffectsOf]] = cast(
         ev.ExecutionPaused: _tell_parent,
         ev.ExecutionPauseNoted: _of_noted_pause,
         ev.ExecutionResumed: _of_resume,
+        ev.ExecutionResumeScheduled: _of_scheduled_resume,
         ev.PausePointOpened: _of_opening,
         ev.PausePointSignalled: _of_signalled,
         ev.PausePointReminded: _of_reminder,

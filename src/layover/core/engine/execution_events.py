@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from layover.core.engine.event_base import DomainEvent, Error, Fate
+from layover.core.resume_waits import ResumeWait
 
 
 class ExecutionCreated(DomainEvent, frozen=True, kw_only=True, tag="execution_created"):
@@ -56,13 +57,15 @@ class LegStarted(DomainEvent, frozen=True, kw_only=True, tag="leg_started"):
 class ExecutionPausing(DomainEvent, frozen=True, kw_only=True, tag="execution_pausing"):
     """The gate was closed by an operator: nothing starts until it is opened again.
 
-    With an `order` the parent closed it, by its pause of that number. With `resume_at` it opens by itself then.
+    With an `order` the parent closed it, by its pause of that number. With `resume_at` it opens by itself then, with
+    `resume_on` when that signal arrives.
     """
 
     reason: str
     by: str | None = None
     order: int = 0
     resume_at: int | None = None
+    resume_on: ResumeWait | None = None
 
 
 class ExecutionPaused(DomainEvent, frozen=True, kw_only=True, tag="execution_paused"):
@@ -82,14 +85,15 @@ class ExecutionPauseNoted(DomainEvent, frozen=True, kw_only=True, tag="execution
 
 
 class ExecutionResumeScheduled(DomainEvent, frozen=True, kw_only=True, tag="execution_resume_scheduled"):
-    """An operator set when the gate opens by itself; without a moment, it no longer does."""
+    """An operator set when the gate opens by itself; without a moment or a signal, it no longer does."""
 
     at: int | None = None
+    on: ResumeWait | None = None
     by: str | None = None
 
 
 class ExecutionResumed(DomainEvent, frozen=True, kw_only=True, tag="execution_resumed"):
-    """The gate was opened by an operator, or at the moment that an operator had set (`scheduled`).
+    """The gate was opened by an operator, or as an operator had set: at a moment or by a signal (`scheduled`).
 
     The data was merged into the variables.
     """

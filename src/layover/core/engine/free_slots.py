@@ -21,7 +21,7 @@ _ENDLESS: Final = sys.maxsize
 _NONE_OF_THEIR_OWN: Final[Mapping[str, int]] = MappingProxyType({})
 
 
-class FreeSlots(LightStruct):
+class FreeSlots(LightStruct, gc=False):
     """How many calls can be made: in total, by node type, and on threads.
 
     It is a light struct because there is one for each decision.

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from layover.core.engine import events as ev
 from layover.core.engine.state import CALLING
+from layover.core.resume_waits import PauseEnd
 
 if TYPE_CHECKING:
     from layover.core.engine import commands as cmd
@@ -29,20 +30,27 @@ def close(context: DecisionContext, command: cmd.Pause) -> None:
     if facts.gate == "open":
         reason = command.reason or f"Paused by {command.by or 'an operator'}"
         context.emit(
-            ev.ExecutionPausing(reason=reason, by=command.by, order=command.order, resume_at=command.resume_at)
+            ev.ExecutionPausing(
+                reason=reason,
+                by=command.by,
+                order=command.order,
+                resume_at=command.resume_at,
+                resume_on=command.resume_on,
+            )
         )
         return
     if command.order not in (0, facts.order):
         context.emit(ev.ExecutionPauseNoted(order=command.order))
-    if command.resume_at is not None:
-        schedule(context, command.resume_at, command.by)
+    end = PauseEnd(command.resume_at, command.resume_on)
+    if end.is_set:
+        schedule(context, end, command.by)
 
 
-def schedule(context: DecisionContext, at: int | None, by: str | None) -> None:
+def schedule(context: DecisionContext, end: PauseEnd, by: str | None) -> None:
     """Decide when a closed gate opens by itself."""
     facts = context.state.facts
-    if facts.gate != "open" and facts.resume_at != at:
-        context.emit(ev.ExecutionResumeScheduled(at=at, by=by))
+    if facts.gate != "open" and not end.is_same(facts.resume_end):
+        context.emit(ev.ExecutionResumeScheduled(at=end.at, on=end.on, by=by))
 
 
 def longest_pause_ends(state: ExecutionState, now: int = 0) -> int | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
@@ -14,26 +16,25 @@ if TYPE_CHECKING:
 def create(context: DecisionContext, command: cmd.Create) -> None:
     """Create an execution and start it, or let it wait for its start; if it starts at once, the creator drives it."""
     plan = context.state.plan
-    context.emit(
-        ev.ExecutionCreated(
-            id=command.id,
-            workflow=plan.definition.name,
-            hash=plan.hash,
-            input=command.input,
-            trigger=command.trigger,
-            user=command.user,
-            parent=command.parent,
-            parent_point=command.parent_point,
-            start_at=command.start_at,
-            hold=command.hold,
-            depth=command.depth,
-            version=command.version,
-            tags=command.tags,
-            priority=command.priority,
-            correlation_id=command.correlation_id,
-            traceparent=command.traceparent,
-        )
+    created = ev.ExecutionCreated(
+        id=command.id,
+        workflow=plan.definition.name,
+        hash=plan.hash,
+        input=command.input,
+        trigger=command.trigger,
+        user=command.user,
+        start_at=command.start_at,
+        hold=command.hold,
+        version=command.version,
+        tags=command.tags,
+        priority=command.priority,
+        correlation_id=command.correlation_id,
+        traceparent=command.traceparent,
     )
+    if command.parent is not None:
+        parent, point, depth = command.parent, command.parent_point, command.depth
+        created = replace(created, parent=parent, parent_point=point, depth=depth)
+    context.emit(created)
     if command.paused:
         context.emit(ev.ExecutionPausing(reason=command.paused, by=command.paused_by))
     if command.instance and _may_start(context):

@@ -19,6 +19,7 @@ from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
 from layover.core.engine.tables import Table, UndoLog
 from layover.core.engine.timers import Timers
 from layover.core.ids import child_id, may_live_again
+from layover.core.resume_waits import PauseEnd, ResumeWait
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
@@ -190,6 +191,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     paused_at: int = 0
     paused_reason: str = ""
     resume_at: int | None = None  # when the gate opens by itself
+    resume_on: ResumeWait | None = None  # the signal that opens it
     resume_by: str | None = None  # who set that
     pauses: int = 0
     order: int = 0
@@ -208,6 +210,11 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     outcome_reason: str = ""
     error: Error | None = None
     failed_node: str | None = None
+
+    @property
+    def resume_end(self) -> PauseEnd:
+        """When the gate opens by itself."""
+        return PauseEnd(self.resume_at, self.resume_on)
 
     @property
     def in_doubt(self) -> tuple[str, ...]:
@@ -255,13 +262,18 @@ class ExecutionState:
 
     def change(self, **facts: object) -> None:
         """Replace some of the single values."""
-        was = self.facts
-        self.undo_log.note((self, "facts", was))
-        self.facts = replace(was, **facts)
+        self.set_facts(replace(self.facts, **facts))
 
-    def __setitem__(self, _name: Literal["facts"], facts: Facts) -> None:
-        """Set the single values back: the undo log sets whatever it has noted as it sets the row of a table."""
+    def set_facts(self, facts: Facts) -> None:
+        """Replace the single values."""
+        self.undo_log.note((None, "facts", self.facts))
         self.facts = facts
+
+    def revert(self) -> None:
+        """Undo all changes since they were last kept."""
+        was = self.undo_log.revert()
+        if was is not None:
+            self.facts = was
 
     def count(self, name: Count, by: int) -> None:
         """Add to a count."""

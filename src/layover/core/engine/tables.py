@@ -22,9 +22,10 @@ Overwritten: TypeAlias = tuple[Any, Any, Any]
 
 
 class UndoLog:
-    """The overwritten values since the last mark, newest last: what they are set in, under which key, and the value.
+    """The overwritten values since the last mark, newest last: the rows of a table, the key, and the value.
 
-    Every write comes through here, so `note` is the list's own method and not one that calls it.
+    Every write comes through here, so `note` is the list's own method and not one that calls it. The single values of
+    an execution are in no table: what they were is noted with None in place of rows.
     """
 
     __slots__ = ("_undo", "note", "reverts")
@@ -42,21 +43,26 @@ class UndoLog:
         """Return the values that rows of a table had before they were last written or dropped, since `keep`."""
         return {key: value for rows, key, value in self._undo if rows is table and value is not _ABSENT}
 
-    def revert(self) -> None:
-        """Undo all changes since the last `keep`."""
+    def revert(self) -> Any:
+        """Undo all changes to tables since the last `keep`; return what the single values were, if they changed."""
+        single = None
         self.reverts += 1
         while self._undo:
             table, key, value = self._undo.pop()
-            if value is _ABSENT:
+            if table is None:
+                single = value
+            elif value is _ABSENT:
                 table.pop(key, None)
             else:
                 table[key] = value
+        return single
 
 
-class Table(LightStruct, Generic[K, V]):
+class Table(LightStruct, Generic[K, V], gc=False):
     """A mapping whose writes go into the undo log. Its order means nothing: keys carry an order where needed.
 
-    It is a light struct because each execution has ten of them.
+    It is a light struct because each execution has ten of them. They are kept out of the garbage collector, for which
+    thousands of executions at rest would be work: nothing that a table holds refers to a table, or to its execution.
     """
 
     undo_log: UndoLog

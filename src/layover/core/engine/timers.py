@@ -13,7 +13,7 @@ from layover.core.engine.tables import Table
 _MOST_PASSED_OVER = 64
 
 
-class Timers(Table[str, int]):
+class Timers(Table[str, int], gc=False):
     """The next moment at which something is due, by node or point."""
 
     _heap: list[tuple[int, str]] | None = None

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 class WorkflowStatusStore(Protocol):
     """The status of workflows; one without a row is active."""
 
-    async def set_status(self, status: WorkflowStatus, audit: AuditRow | None = None) -> None:
-        """Set the status of a workflow."""
+    async def set_status(
+        self, status: WorkflowStatus, audit: AuditRow | None = None, expected: WorkflowStatus | None = None
+    ) -> bool:
+        """Set the status of a workflow, if it is as expected, or whatever it is; return whether it was set."""
 
     async def list_statuses(self, workflows: Sequence[str] | None = None) -> list[WorkflowStatus]:
         """Read the status of workflows that have a row, in the order of their names."""

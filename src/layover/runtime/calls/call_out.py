@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Protocol
 
+from layover.core.light_structs import LightStruct
 from layover.errors import LayoverError
 from layover.nodes.tracebacks import awaiting_frames
 
@@ -96,43 +97,32 @@ class CallOwner(Protocol):
         """Start up to so many queued calls of a node type."""
 
 
-class CallOut:
+class CallOut(LightStruct):
     """A call that is running, or about to."""
 
-    __slots__ = (
-        "begun_at", "call", "decided_at", "execution", "heartbeat", "held", "is_stored", "journal", "lines",
-        "progress", "secrets", "shown", "span", "stopped", "token", "turns", "worker",
-    )  # fmt: skip
-
-    def __init__(self, execution: CallOwner, call: MakeCall, decided_at: int, token: str | None = None) -> None:
-        self.execution = execution
-        self.call = call
-        self.decided_at = decided_at  # in the time of the log
-        self.begun_at: int | None = None  # when its function was entered, by the monotonic clock
-        self.held: asyncio.Future[None] | None = None  # set while it waits behind a closed gate
-        self.turns = _TURNS  # of the loop that are left before it fails by its timeout
-        self.token = token  # for the callback
-        self.stopped = False
-        self.worker: asyncio.Task[None] | None = None
-        self.journal: Journal | None = None
-        self.heartbeat: Heartbeat | None = None
-        self.progress: tuple[float, float | None, str] | None = None  # its last report
-        self.shown: NodeProgress | None = None  # the same as others see it
-        self.is_stored = False
-        self.lines: AttemptLines | None = None  # that its function has logged, if they are kept
-        self.span: AttemptSpan | None = None
-        self.secrets: CallSecrets | None = None  # that it was given
+    execution: CallOwner
+    call: MakeCall
+    decided_at: int  # in the time of the log
+    token: str | None = None  # for the callback
+    begun_at: int | None = None  # when its function was entered, by the monotonic clock
+    held: asyncio.Future[None] | None = None  # set while it waits behind a closed gate
+    turns: int = _TURNS  # of the loop that are left before it fails by its timeout
+    stopped: bool = False
+    worker: asyncio.Task[None] | None = None
+    journal: Journal | None = None
+    heartbeat: Heartbeat | None = None
+    progress: tuple[float, float | None, str] | None = None  # its last report
+    shown: NodeProgress | None = None  # the same as others see it
+    is_stored: bool = False
+    lines: AttemptLines | None = None  # that its function has logged, if they are kept
+    span: AttemptSpan | None = None
+    secrets: CallSecrets | None = None  # that it was given
 
     def give_secrets(self, secrets: CallSecrets | None) -> None:
         """Give it the secrets that it needs, in the place of those that it had."""
         if self.secrets is not None:
             self.secrets.release()
         self.secrets = secrets
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether it is given nothing that the log must not have."""
-        return self.token is None and self.secrets is None
 
     @property
     def masker(self) -> Masker | None:

@@ -149,13 +149,14 @@ class NodeRunner:
                 if call.heartbeat is not None:
                     out.heartbeat = Heartbeat(self._timers, call.heartbeat, partial(self._give_up, out))
                 context = self._context(out, function) if function.context is not None else None
-                given = copy_plain(call.input) if out.is_plain else self._filled_input(out)
+                is_plain = out.token is None and out.secrets is None  # it is given nothing that the log must not have
+                given = copy_plain(call.input) if is_plain else self._filled_input(out)
                 if function.is_async:
                     reached(CommitPoint.CALL_STARTING)
                     output = await self._begin(out, function, given, context)  # type: ignore[misc]  # it is async
                 else:
                     output = await self._in_thread(out, function, given, context)
-                if out.is_plain and not call.probe:
+                if is_plain and not call.probe:
                     report = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
                 else:
                     report = _result(out, output)

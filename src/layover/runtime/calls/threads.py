@@ -134,8 +134,8 @@ def _succeed(done: asyncio.Future[object], result: object) -> None:
 
 def _fail(done: asyncio.Future[object], error: BaseException) -> None:
     if not done.done():
-        # A future cannot hold the error that ends iterations.
-        if isinstance(error, StopIteration):
-            ended, error = error, RuntimeError("the function raised StopIteration")
+        # A future cannot hold the error that ends iterations, and the one that closes coroutines would end the worker.
+        if isinstance(error, (StopIteration, GeneratorExit)):
+            ended, error = error, RuntimeError(f"the function raised {type(error).__name__}")
             error.__cause__ = ended
         done.set_exception(error)

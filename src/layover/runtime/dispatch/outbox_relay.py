@@ -19,7 +19,17 @@ from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreUnavailable
 from layover.ports.limit_records import AdmissionRequest
 from layover.ports.records import Enqueue
-from layover.runtime.execution.outbox_messages import ADMIT, FREE, OWN_FOR, REPORT, SCAN, START, ChildStart, Scanning
+from layover.runtime.execution.outbox_messages import (
+    ADMIT,
+    FREE,
+    HELD,
+    OWN_FOR,
+    REPORT,
+    SCAN,
+    START,
+    ChildStart,
+    Scanning,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -161,6 +171,8 @@ class OutboxRelay:
             case "admit":
                 await self._starter.apply(msgspec.json.decode(message.body, type=AdmissionRequest), message)
                 return False  # by now it is gone, or kept for later
+            case "held":
+                await self._starter.look_again(message.sender, message.body.decode())
             case "free":
                 if await self._store.limits.release_slot(message.sender, now):
                     self._driver.hint(0)
@@ -174,7 +186,7 @@ class OutboxRelay:
         await self._new.wait(self._driver.clock)
 
 
-_OWN_KINDS = frozenset({START, SCAN, ADMIT, FREE})
+_OWN_KINDS = frozenset({START, SCAN, ADMIT, FREE, HELD})
 # What goes before anything else to its destination; what has one reader; and word of the end, after which nothing
 # that was to be there before it makes a difference.
 _NEED_NOT_WAIT = _OWN_KINDS | {REPORT}

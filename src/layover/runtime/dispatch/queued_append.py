@@ -21,7 +21,7 @@ _ABOUT_VALUES = (TypeError, ValueError, ArithmeticError)
 _log = logging.getLogger("layover.committer")
 
 
-class QueuedAppend(LightStruct):
+class QueuedAppend(LightStruct, gc=False):
     """An append, and the callback for its outcome."""
 
     append: Append

@@ -7,6 +7,8 @@ undispatched, or the wait has a message in the outbox. A match that is found twi
 An execution applies a signal once, to all points that are open at that time. A point that opens later ignores it, even
 if it is found again, whatever the clocks say. Only a point that looks back receives earlier signals, and takes those
 that the execution has not taken yet.
+
+The pause of an operator may end with a signal. Then the execution itself waits, under its own id.
 """
 
 from __future__ import annotations
@@ -51,6 +53,13 @@ class FiredTriggers(Protocol):
         """Write inputs; return whether all triggers have taken the signal."""
 
 
+class WaitingWorkflows(Protocol):
+    """Ends the pauses of workflows that wait for signals."""
+
+    async def end_with(self, workflow: str, signal: Signal) -> bool:
+        """End the pause of a workflow, if this is the signal that it waits for; return whether it is."""
+
+
 class SignalRouter:
     """Sends signals to the executions that wait for them."""
 
@@ -59,6 +68,7 @@ class SignalRouter:
         self._sender = sender
         self._tracer = tracer
         self.triggers: FiredTriggers | None = None
+        self.workflows: WaitingWorkflows | None = None
         self._spans: dict[str, str] = {}  # from which signals were sent, as long as this instance remembers
 
     def note_span(self, signal_id: str) -> None:
@@ -73,11 +83,15 @@ class SignalRouter:
         """Send a stored signal to all executions that wait for it; return their ids."""
         told: list[str] = []
         waits = await self._store.signals.list_waits(signal.name, signal.key)
-        executions = dict.fromkeys(wait.execution_id for wait in waits)
+        executions = dict.fromkeys(wait.execution_id for wait in waits if not wait.workflow)
         for some in _bunches([(execution_id, signal) for execution_id in executions]):
             told += await self._tell(some)
+        matched = bool(executions)
+        for wait in waits:
+            if wait.workflow and self.workflows is not None:
+                matched = await self.workflows.end_with(wait.workflow, signal) or matched
         reached(CommitPoint.SIGNAL_TOLD)
-        if self.triggers is not None and not await self.triggers.offer(signal, matched=bool(executions)):
+        if self.triggers is not None and not await self.triggers.offer(signal, matched=matched):
             return tuple(told)  # it stays undispatched, and is offered again
         await self._store.signals.mark_dispatched([signal.id])
         return tuple(told)
@@ -98,6 +112,9 @@ class SignalRouter:
             stored = await self._store.signals.list_since(name, key, scanning.since)
             found = [signal for signal in stored if signal.id not in taken]
             for some in _bunches([(execution_id, signal) for signal in found]):
+                if scanning.point == execution_id:  # the wait of an operator, which the execution knows of
+                    await self._tell(some)
+                    continue
                 row = await self._store.queries.find_point(scanning.point)
                 if row is None or row.status != "open":
                     return  # it has what it needs

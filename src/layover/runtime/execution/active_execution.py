@@ -176,8 +176,10 @@ class ActiveExecution(Steps):
 
     def expects(self, call: MakeCall) -> bool:
         """Return whether the decided state still waits for the result of a call."""
-        node = self.state.node(call.node)
-        return not self.state.facts.closed and node.status == "running" and node.attempt == call.attempt
+        node = self.state.nodes.rows.get(call.node)
+        if node is None or self.state.facts.closed:
+            return False
+        return node.status == "running" and node.attempt == call.attempt
 
     async def gate_is_open(self, out: CallOut) -> bool:
         """Let a call wait until the gate opens; return false if it is stopped instead.

@@ -34,7 +34,7 @@ class Alarm(LightStruct):
         """Do not ring."""
         if self._handle is not None:
             self._handle.cancel()
-        self._handle = self._at = None
+            self._handle = self._at = None
 
     def end(self) -> None:
         """Never ring again, and drop the callback so that no reference cycle remains."""

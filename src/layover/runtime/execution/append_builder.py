@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from msgspec.structs import replace
+
 from layover.core.engine.codec import encode_events, encode_state
 from layover.core.engine.effects import Close, MakeCall
 from layover.core.engine.events import TAKING_UP
@@ -11,7 +13,7 @@ from layover.core.input_index import document_of
 from layover.core.light_structs import LightStruct
 from layover.core.trigger_limits import trigger_limit
 from layover.ports.commit_points import CommitPoint, reached
-from layover.ports.records import Append, ClosedExecution, Token
+from layover.ports.records import Append, ClosedExecution, ResumeWaitChange, Token
 from layover.runtime.execution.callback_tokens import hash_of, new_token
 from layover.runtime.execution.outbox_messages import SENT, free_message, messages_of
 from layover.runtime.execution.point_changes import point_changes
@@ -33,7 +35,7 @@ class First(NamedTuple):
     """What is written only with the first append of a leg."""
 
     new: NewExecution | None = None
-    message: Message | None = None
+    messages: tuple[Message, ...] = ()
     audit: AuditRow | None = None
     trigger_input: InputKey | None = None
 
@@ -41,7 +43,7 @@ class First(NamedTuple):
 NOTHING_FIRST: Final = First()  # for every append after the first one
 
 
-class Derived(LightStruct):
+class Derived(LightStruct, gc=False):
     """What is visible of a step from outside; `secrets` holds the callback tokens by node."""
 
     points: tuple[PointChange, ...]
@@ -59,12 +61,35 @@ class Derived(LightStruct):
 _NOTHING: Final = Derived((), (), (), {}, None)
 
 
+class VisibleBefore(NamedTuple):
+    """What was visible from outside before a step: whether it was closed, and the signal that an operator awaits."""
+
+    closed: bool
+    operator_wait: tuple[str, str] | None
+
+    @classmethod
+    def of(cls, state: ExecutionState) -> VisibleBefore:
+        """Return what is visible of a state."""
+        wait = state.facts.resume_on
+        return cls(bool(state.facts.closed), None if wait is None else wait.awaited)
+
+    def after(self, state: ExecutionState) -> VisibleBefore:
+        """Return what is visible of a later state; mostly that is the same."""
+        facts = state.facts
+        same = facts.resume_on is None and self.operator_wait is None and bool(facts.closed) == self.closed
+        return self if same else VisibleBefore.of(state)
+
+
 def derived(
-    state: ExecutionState, step: PendingAppend, *, was_closed: bool, priority: int, secret: Callable[[int], bytes]
+    state: ExecutionState, step: PendingAppend, was: VisibleBefore, *, priority: int, secret: Callable[[int], bytes]
 ) -> Derived:
     """Derive rows and messages from the events of a step."""
     facts = state.facts
     points = point_changes(state, step.events)
+    wait = facts.resume_on
+    awaited = None if wait is None else wait.awaited
+    if awaited != was.operator_wait:
+        points = (*points, ResumeWaitChange(awaited=awaited, was=was.operator_wait))
     sends = closes = False
     called_back: dict[str, str] = {}
     for effect in step.effects:
@@ -75,7 +100,7 @@ def derived(
             sends = True
         elif type(effect) is Close:  # perhaps it was closed before, and reopened
             closes = True
-    closes = closes or bool(facts.closed) != was_closed
+    closes = closes or bool(facts.closed) != was.closed
     if not (sends or closes or called_back):  # by far the most frequent
         return Derived(points, (), (), {}, None) if points else _NOTHING
     messages = messages_of(state, step.effects, step.at, priority) if sends else ()
@@ -147,7 +172,7 @@ def append_of(
             count=count,
             status=status,
         )
-    return Append(
+    append = Append(
         execution_id=record.execution_id,
         owner=environment.instance,
         epoch=record.epoch,
@@ -161,12 +186,18 @@ def append_of(
         lease_until=lease.until,
         rest=step.rest,
         points=seen.points,
-        snapshot=snapshot,
         closed=seen.closed,
-        messages=seen.messages if first.message is None else (*seen.messages, first.message),
+        input=document_of(state.facts.input) if first.new is not None else None,
+    )
+    messages = (*seen.messages, *first.messages) if first.messages else seen.messages
+    if not (messages or seen.tokens or snapshot or leg_buffer.count or lease.takeovers or first.audit):
+        return append if first.trigger_input is None else replace(append, trigger_input=first.trigger_input)
+    return replace(
+        append,
+        snapshot=snapshot,
+        messages=messages,
         tokens=seen.tokens,
         earlier=leg_buffer.entries(last_seq + 1) if leg_buffer.count else (),
-        input=document_of(state.facts.input) if first.new is not None else None,
         audit=first.audit if step.events else None,  # what came to nothing was no act
         trigger_input=first.trigger_input,
         keeps_takeovers=lease.takeovers > 0 and not is_progress(step.events),

@@ -16,7 +16,7 @@ from layover.core.engine.command_codec import UnknownCommand
 from layover.errors import LayoverError
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import Head
-from layover.runtime.execution.append_builder import append_of, derived, size_of
+from layover.runtime.execution.append_builder import VisibleBefore, append_of, derived, size_of
 from layover.runtime.execution.leg_buffer import NOTHING_UNWRITTEN, LegBuffer
 from layover.runtime.execution.pending_append import PendingAppend, in_order
 from layover.runtime.execution.state_cache import CachedState
@@ -47,7 +47,7 @@ class AppendWriter:
     """Builds and sends the appends of one execution."""
 
     __slots__ = (
-        "_claimed", "_decider", "_environment", "_size", "_was_closed", "by_leg", "calls", "committed", "cursor",
+        "_claimed", "_decider", "_environment", "_size", "_visible", "by_leg", "calls", "committed", "cursor",
         "first", "in_flight", "last_epoch", "last_seq", "lease", "leg_buffer", "priority", "refusals", "snapshot_seq",
     )  # fmt: skip
 
@@ -76,7 +76,7 @@ class AppendWriter:
         self.last_epoch = cached.last_epoch
         self.snapshot_seq = cached.snapshot_seq
         self._size = cached.size
-        self._was_closed = bool(cached.state.facts.closed)
+        self._visible = VisibleBefore.of(cached.state)
         self.by_leg = cached.state.plan.definition.settings.durability == "leg"
         self.leg_buffer = LegBuffer() if self.by_leg else NOTHING_UNWRITTEN
         self.refusals = 0
@@ -115,7 +115,7 @@ class AppendWriter:
         if self.in_flight is None:
             raise AssertionError("nothing is on its way")
         step, seen, append = self.in_flight
-        self._decider.state.undo_log.revert()
+        self._decider.state.revert()
         asked = self.cursor.read(commands)
         if self.cursor.unreadable is not None:
             raise UnknownCommand(f"There is no command `{self.cursor.unreadable.kind}` in this release of Layover.")
@@ -126,7 +126,7 @@ class AppendWriter:
 
     def _prepare(self, step: PendingAppend) -> Append:
         state, secret = self._decider.state, self._environment.secret
-        seen = derived(state, step, was_closed=self._was_closed, priority=self.priority, secret=secret)
+        seen = derived(state, step, self._visible, priority=self.priority, secret=secret)
         append = append_of(self, state, self._environment, step, seen)
         self.in_flight = step, seen, append
         return append
@@ -147,7 +147,7 @@ class AppendWriter:
         if waiting.size >= settings.commit_bytes:
             return False
         state, secret = self._decider.state, self._environment.secret
-        if derived(state, step, was_closed=self._was_closed, priority=self.priority, secret=secret).is_seen:
+        if derived(state, step, self._visible, priority=self.priority, secret=secret).is_seen:
             return False
         waiting.add(step.at, step.events)
         return True
@@ -171,7 +171,7 @@ class AppendWriter:
         self.last_epoch = append.epoch
         self.cursor.noted = append.commands_seen
         self._size += len(append.events)
-        self._was_closed = bool(self._decider.state.facts.closed)
+        self._visible = self._visible.after(self._decider.state)
         if self.leg_buffer.count:
             self.leg_buffer.clear()
         if append.snapshot is not None:

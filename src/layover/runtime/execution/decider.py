@@ -92,6 +92,6 @@ class Decider:
 
     def undo(self) -> None:
         """Undo a decision whose append was refused."""
-        self.state.undo_log.revert()
+        self.state.revert()
         self._calls.set_gate(is_shut=self.state.facts.gate != "open")
         self.slots.give_back()

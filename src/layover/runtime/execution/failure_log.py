@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from layover.core.moments import moment
 from layover.redaction import redact
-from layover.tracebacks import Traceback, traceback_lines
+from layover.tracebacks import Traceback, error_summary, traceback_lines
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,7 +33,7 @@ def log_failed_attempt(facts: Facts, event: ev.NodeFailed, stood_at: Sequence[Tr
     message = redact(error.message) if traceback is None else error.message  # that of an exception is redacted
     if traceback is None and stood_at:
         traceback = Traceback(frames=tuple(stood_at))
-    text = f"{type_}: {message}"
+    text = error_summary(type_, message)
     values = (facts.id, facts.workflow, event.node, event.attempt, error.code, text, moment(event.retry_at))
     if traceback is None:
         _log.log(

@@ -27,6 +27,7 @@ START: Final = "start"
 SCAN: Final = "scan"
 ADMIT: Final = "admit"
 FREE: Final = "free"
+HELD: Final = "held"
 REPORT: Final = cmd.Report.__name__
 
 # The effects that are messages to other executions, or to an instance that has to scan for signals.
@@ -74,6 +75,12 @@ def admit_message(request: AdmissionRequest, n: int, due_at: int) -> Message:
     """Return the message by which an execution asks its limits for admission."""
     id_ = request.execution_id
     return Message(sender=id_, n=n, destination=id_, kind=ADMIT, body=msgspec.json.encode(request), due_at=due_at)
+
+
+def held_message(execution_id: str, workflow: str, n: int, now: int) -> Message:
+    """Return the message by which an execution that begins held has it looked at whether its workflow has gone on."""
+    due_at = now + OWN_FOR
+    return Message(sender=execution_id, n=n, destination=execution_id, kind=HELD, body=workflow.encode(), due_at=due_at)
 
 
 def free_message(execution_id: str, n: int, now: int) -> Message:

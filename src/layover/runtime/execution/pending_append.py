@@ -19,7 +19,7 @@ OWN = (
 )
 
 
-class PendingAppend(LightStruct):
+class PendingAppend(LightStruct, gc=False):
     """A decision: its commands, the events, and their effects."""
 
     tried: list[cmd.AnyCommand]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Head
 
 
-class CachedState(LightStruct):
+class CachedState(LightStruct, gc=False):
     """A state, and the position in the log that it belongs to."""
 
     state: ExecutionState

@@ -136,7 +136,7 @@ class Steps(ABC):
         if self._writer.in_flight is not None or self.held_lease.is_over:
             return
         cursor = self.command_cursor
-        if cursor.has_next:
+        if cursor.ahead and cursor.has_next:
             self._inputs += cursor.in_turn()
         if cursor.unreadable is not None:
             self._release.hold_back(self.owner, cursor.unreadable)
@@ -177,7 +177,8 @@ class Steps(ABC):
         """Carry out a step that will not be undone, and go on."""
         state = self.state
         state.undo_log.keep()
-        self.calls.set_gate(is_shut=state.facts.gate != "open")
+        if self.calls.is_shut or state.facts.gate != "open":
+            self.calls.set_gate(is_shut=state.facts.gate != "open")
         self._act(step, secrets)
         if state.facts.closed == "failed":
             log_failed(state, step)
@@ -190,14 +191,15 @@ class Steps(ABC):
                 _log.warning("functions_missing execution=%s types=%s", self.id, ",".join(step.rest.missing))
             self._release.rest(self.owner, self._writer.cached(), step.rest)
             return
-        if state.counts["queued"]:
+        if state.counts.rows["queued"]:
             queue = self._slot_queue
             queue.add(one.node for one in step.events if isinstance(one, ev.NodeScheduled) and one.queued)
             self._environment.node_runner.slots.wait_turn(self.owner, queue.types(), first=self.goes_first)
             self.goes_first = False
             queue.since = 0 if state.counts["calls"] else queue.since or step.at
         self._wake_up.set()
-        if self._inputs or self.command_cursor.has_next:
+        cursor = self.command_cursor
+        if self._inputs or (cursor.ahead and cursor.has_next):
             self.go()
         elif state.queue.rows and state.facts.gate == "open":  # the step was as long as one may be
             self._environment.loop.call_soon(self._continue)
@@ -250,7 +252,8 @@ class Steps(ABC):
         self.paused_at = self._environment.metrics.wrote(
             append, step.events, cursor.asked_at, self.paused_at, self.state
         )
-        cursor.asked_at.clear()
+        if cursor.asked_at:
+            cursor.asked_at.clear()
         if self.log_level:
             log_step(self.state, step, self.log_level)
             if self.paused_at is not None and not was_paused:

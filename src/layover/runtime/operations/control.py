@@ -16,6 +16,7 @@ from layover.core.engine.events import ExecutionResumed
 from layover.core.engine.gate import longest_pause_ends
 from layover.core.moments import moment
 from layover.core.payloads import plain
+from layover.core.resume_waits import NO_END
 from layover.errors import InvalidInput, WrongState
 from layover.ports.records import CLOSED
 from layover.runtime.ids import checked_id
@@ -24,6 +25,7 @@ from layover.runtime.operations.refusals import does_not_fit, unless_closed
 
 if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
+    from layover.core.resume_waits import PauseEnd
     from layover.model.executions import Execution
     from layover.ports.records import Head
     from layover.runtime.instance import Instance
@@ -42,33 +44,34 @@ class Control:
         self._reopener = reopener
 
     async def pause(
-        self, execution_id: str, reason: str = "", resume_at: int | None = None, **operation: Unpack[Operation]
+        self, execution_id: str, reason: str = "", end: PauseEnd = NO_END, **operation: Unpack[Operation]
     ) -> Execution:
         """Hold an execution: nothing starts from now on, and what is running comes to its end.
 
-        One that an operator holds already stays as it is, with the first reason; with `resume_at` it goes on by itself.
+        One that an operator holds already stays as it is, with the first reason; with an `end` it goes on by itself.
         """
         row, cached = await self._queries.load(execution_id)
         facts = cached.state.facts
-        changes_nothing = facts.gate != "open" and resume_at in (None, facts.resume_at)
+        changes_nothing = facts.gate != "open" and (not end.is_set or end.is_same(facts.resume_end))
         if changes_nothing and row.head.commands_done >= row.head.commands_seq:
             return await self._queries.get(execution_id)
-        self._check_moment(cached.state, resume_at)
+        self._check_moment(cached.state, end.at)
         options = options_of("pause", operation)
         again = await self._sender.is_repeated(row.head.execution_id, options)
-        command = cmd.Pause(reason=reason, by=options.by, resume_at=resume_at)
+        command = cmd.Pause(reason=reason, by=options.by, resume_at=end.at, resume_on=end.on)
         view = await self._sender.send(execution_id, command, options)
         return view if again else unless_closed(view)
 
-    async def schedule_resume(self, execution_id: str, at: int | None, **operation: Unpack[Operation]) -> Execution:
-        """Let an execution that an operator holds go on by itself at a moment; without one, no longer."""
+    async def schedule_resume(self, execution_id: str, end: PauseEnd, **operation: Unpack[Operation]) -> Execution:
+        """Set when an execution that an operator holds goes on by itself; with no end, it no longer does."""
         row, cached = await self._queries.load(execution_id)
         facts = cached.state.facts
-        if facts.gate != "open" and facts.resume_at == at and row.head.commands_done >= row.head.commands_seq:
+        is_same = facts.gate != "open" and end.is_same(facts.resume_end)
+        if is_same and row.head.commands_done >= row.head.commands_seq:
             return await self._queries.get(execution_id)
-        self._check_moment(cached.state, at)
+        self._check_moment(cached.state, end.at)
         options = options_of("schedule_resume", operation)
-        return await self._effective(execution_id, cmd.ScheduleResume(at=at, by=options.by), options)
+        return await self._effective(execution_id, cmd.ScheduleResume(at=end.at, on=end.on, by=options.by), options)
 
     def _check_moment(self, state: ExecutionState, at: int | None) -> None:
         """Refuse a moment at which the execution would have failed, because it was paused for too long."""

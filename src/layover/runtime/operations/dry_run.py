@@ -159,11 +159,11 @@ class DryRunner:
 
     def _bound(self, most: int) -> None:
         """Stop the run after so many events: one command may lead to any number of them."""
-        undo_log, counts = self.state.undo_log, self.state.counts
+        undo_log, counts = self.state.undo_log, self.state.counts.rows
         note = undo_log.note
 
         def bounded(change: Overwritten) -> None:
-            if counts.rows["seq"] >= most:
+            if counts["seq"] >= most:
                 raise TooManySteps(f"The dry run takes more than {most:,} steps.")
             note(change)
 

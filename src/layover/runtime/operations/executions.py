@@ -86,7 +86,7 @@ class Executions:
         create = sent_here(instance.tracer, create)
         begun = instance.starter.begin(startable.plan, new, create, audit, confirmed)
         if begun.request is None and held is None:
-            outcome = await _creation_of(begun.active)
+            outcome = await _creation_of(begun.active, rests=wait is not None)
         else:
             delayed = create.start_at is not None
             outcome = await instance.critical.run(self._held_back(begun, held, delayed=delayed))
@@ -117,7 +117,7 @@ class Executions:
                     admission.holders,
                 )
         if held is not None:
-            await starter.look_again(begun.active.id, held)
+            await starter.look_again(begun.active.id, held.workflow)
         return outcome
 
     async def _existing(
@@ -179,8 +179,13 @@ class Executions:
         return copy_plain(facts.output)
 
 
-async def _creation_of(active: ActiveExecution) -> Outcome:
-    """Wait until it is known what became of a creation; it goes on if the caller gives up."""
+async def _creation_of(active: ActiveExecution, *, rests: bool) -> Outcome:
+    """Wait until it is known what became of a creation; it goes on if the caller gives up.
+
+    A caller that waits until the execution `rests` is woken once, and not also when it is created.
+    """
+    if rests and not active.dropped:
+        await active.at_rest()
     try:
         return await active.created
     except asyncio.CancelledError:

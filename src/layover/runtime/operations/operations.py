@@ -13,7 +13,6 @@ from layover.runtime.operations.executions import Executions
 from layover.runtime.operations.reopener import Reopener
 from layover.runtime.operations.trigger_resources import TriggerResources
 from layover.runtime.operations.triggers import Triggers
-from layover.runtime.operations.workflow_status import WorkflowStatuses
 from layover.runtime.operations.workflows import Workflows
 from layover.runtime.queries.lists import ExecutionLists
 from layover.runtime.queries.points import PointQueries
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from layover.runtime.instance import Instance
     from layover.runtime.operations.command_sender import AppliedWait
     from layover.runtime.operations.signals import Signals
+    from layover.runtime.operations.workflow_status import WorkflowStatuses
     from layover.tracing.tracer import Tracer
 
 
@@ -30,7 +30,7 @@ class Operations:
     """The families of operations and queries of one instance, put together."""
 
     def __init__(self, instance: Instance, applied: AppliedWait | None = None) -> None:
-        store, driver, clock = instance.store, instance.driver, instance.clock
+        store, driver = instance.store, instance.driver
         self.instance = instance
         self.queries = Queries(instance)
         self.lists = ExecutionLists(instance)
@@ -43,9 +43,9 @@ class Operations:
         self.signals = instance.signals
         self.callbacks = Callbacks(store, driver)
         self.workflows = Workflows(instance)
-        self.workflow_status = WorkflowStatuses(store, driver, instance.plans, clock)
+        self.workflow_status = instance.workflow_status
         self.triggers = Triggers(instance)
-        self.trigger_resources = TriggerResources(instance)
+        self.trigger_resources = TriggerResources(instance, self.workflows)
 
 
 class Opened:

@@ -71,7 +71,11 @@ class Reopener:
         if goes_on:
             command = sent_here(instance.tracer, replace(command, instance=instance.id))
             instance.driver.go_on(
-                claimed, cached, lease_until, command, first=First(message=message, audit=options.audit)
+                claimed,
+                cached,
+                lease_until,
+                command,
+                first=First(messages=() if message is None else (message,), audit=options.audit),
             )
         else:
             instance.driver.go_on(claimed, cached, lease_until)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_PRIORITY: Final = 2**31  # a database keeps it in 32 bits
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Options of a new execution, besides its input."""
 
     user: str | None = None
@@ -39,7 +39,7 @@ def creation(
 ) -> tuple[NewExecution, cmd.Create]:
     """Return the row of a new execution and the command that creates it; refuse options that cannot be stored."""
     plan, number, held = startable
-    delay = _milliseconds(options.delay)
+    delay = _milliseconds(options.delay) if options.delay is not None else 0
     _check(options)
     new = NewExecution(
         workflow=plan.definition.name,
@@ -61,7 +61,7 @@ def creation(
         correlation_id=options.correlation_id,
         instance=instance,
         start_at=now + delay if delay else None,
-        paused=held_because(held),
+        paused=held_because(held) if held is not None else "",
         paused_by=held.by or None if held is not None else None,
     )
     return new, create
@@ -71,22 +71,29 @@ def _check(options: Options) -> None:
     """Refuse what not every database could store."""
     if not -_MOST_PRIORITY <= options.priority < _MOST_PRIORITY:
         raise _refused("priority", "it is a whole number of at most 32 bits")
-    texts = {"user": (options.user or "",), "correlation_id": (options.correlation_id or "",), "tags": options.tags}
-    for name, found in texts.items():
-        if not all(map(is_writable, found)):
-            raise _refused(name, "it is text without U+0000 and without half characters")
+    if options.user is not None:
+        _check_texts("user", options.user)
+    if options.correlation_id is not None:
+        _check_texts("correlation_id", options.correlation_id)
+    if options.tags:
+        _check_texts("tags", *options.tags)
+
+
+def _check_texts(name: str, *texts: str) -> None:
+    if not all(map(is_writable, texts)):
+        raise _refused(name, "it is text without U+0000 and without half characters")
 
 
 def _refused(name: str, message: str) -> InvalidInput:
     return InvalidInput(f"`{name}`: {message}.", ((name, message),))
 
 
-def _milliseconds(delay: int | str | None) -> int:
+def _milliseconds(delay: int | str) -> int:
     """Return how long to wait before the start; what lies in the past is no wait at all."""
     if not isinstance(delay, str):
-        if delay is not None and delay > LONGEST_DURATION:
+        if delay > LONGEST_DURATION:
             raise InvalidInput(f"`delay`: {delay} ms is longer than a hundred years.", (("delay", "too long"),))
-        return max(delay or 0, 0)
+        return max(delay, 0)
     try:
         return parse_duration(delay)
     except ValueError as error:

@@ -19,7 +19,7 @@ from layover.ports.errors import StoreUnavailable
 from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit, RateLimit
 from layover.ports.records import Enqueue, NewExecution
 from layover.runtime.execution.append_builder import First
-from layover.runtime.execution.outbox_messages import OWN_FOR, admit_message
+from layover.runtime.execution.outbox_messages import OWN_FOR, admit_message, held_message
 from layover.runtime.plans import GOES_ON, held_because
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionState
     from layover.core.plan import Plan
-    from layover.ports.access import WorkflowStatus
     from layover.ports.limit_records import Admission
     from layover.ports.records import AuditRow, InputKey, Message
     from layover.ports.store import Store
@@ -73,12 +72,14 @@ class Starter:
     ) -> StartedExecution:
         """Begin an execution whose input fits; it is durable when its `created` says so."""
         request = admission_request(plan, create, new.priority, new.created_at)
+        # Its workflow may have gone on meanwhile: that is looked up by whoever delivers the message, if not here.
+        held = (held_message(create.id, new.workflow, _BEHIND_ALL - 1, new.created_at),) if create.paused else ()
         if request is None:
-            first = First(new, audit=audit, trigger_input=trigger_input)
+            first = First(new, held, audit, trigger_input)
             return StartedExecution(self._driver.create(plan, create, first, on_confirmed))
         due_at = create.start_at if create.start_at is not None else new.created_at + OWN_FOR
         message = admit_message(request, _BEHIND_ALL, due_at)
-        first = First(new, message, audit, trigger_input)
+        first = First(new, (*held, message), audit, trigger_input)
         active = self._driver.create(plan, replace(create, hold=True), first, on_confirmed)
         return StartedExecution(active, request, message)
 
@@ -121,15 +122,15 @@ class Starter:
         await store.outbox.delete_delivered([message])
         return found
 
-    async def look_again(self, execution_id: str, held: WorkflowStatus) -> None:
+    async def look_again(self, execution_id: str, workflow: str) -> None:
         """Let go of an execution that began held, if its workflow has gone on: who resumed that may have missed it.
 
         The execution is held before this looks, and a workflow is resumed before its held executions are looked up: one
         of the two sees the other.
         """
-        noted = await self._store.workflow_status.list_statuses([held.workflow])
+        noted = await self._store.workflow_status.list_statuses([workflow])
         if noted and noted[0].state == "active":
-            self._plans.forget(held.workflow)
+            self._plans.forget(workflow)
             kind, body = encode_command(cmd.Resume(reason=GOES_ON))
             resume = Enqueue(execution_id=execution_id, kind=kind, body=body, source="standing")
             await self._driver.send([resume], noted[0])
@@ -178,7 +179,7 @@ class Starter:
         if outcome.verdict == "passed" and begun.request is not None and begun.message is not None:
             await self.apply(begun.request, begun.message)
         if held is not None:
-            await self.look_again(child, held)
+            await self.look_again(child, held.workflow)
 
     async def _startable(self, start: ChildStart, now: int) -> Startable:
         try:

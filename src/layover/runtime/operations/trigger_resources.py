@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from layover.ports.records import AuditRow
     from layover.ports.trigger_records import TriggerRow, TriggerSaved
     from layover.runtime.instance import Instance
+    from layover.runtime.operations.workflows import Workflows
 
 _MOST = 1_000  # rows of a workflow that are looked at, removed ones among them
 
@@ -42,23 +43,28 @@ class MadeTrigger(NamedTuple):
 class TriggerResources:
     """Saves triggers by themselves, and makes tokens."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, workflows: Workflows) -> None:
         self._instance = instance
+        self._workflows = workflows
         self._store = instance.store
 
-    async def create(self, workflow: str, given: Mapping[str, object], audit: AuditRow | None) -> MadeTrigger:
+    async def create(
+        self, workflow: str, given: Mapping[str, object], audit: AuditRow | None, *, allow_unknown: bool = False
+    ) -> MadeTrigger:
         """Make a trigger; AlreadyExists if the workflow has one of this name."""
-        trigger = await self._checked(workflow, given)
+        trigger = await self._checked(workflow, given, allow_unknown=allow_unknown)
         return await self._saved(workflow, trigger, audit, create=True)
 
-    async def replace(self, row: TriggerRow, given: Mapping[str, object], audit: AuditRow | None) -> MadeTrigger:
+    async def replace(
+        self, row: TriggerRow, given: Mapping[str, object], audit: AuditRow | None, *, allow_unknown: bool = False
+    ) -> MadeTrigger:
         """Replace a trigger by another one of its name; it goes on where it was."""
         _check_owner(row)
         named = {"name": row.name, **given}
         if named["name"] != row.name:
             message = f"The trigger is called `{row.name}`: make another one, and delete this."
             raise InvalidDefinition([Problem(code="other_name", path="$.name", message=message)])
-        trigger = await self._checked(row.workflow, named)
+        trigger = await self._checked(row.workflow, named, allow_unknown=allow_unknown)
         return await self._saved(row.workflow, trigger, audit, create=False)
 
     async def delete(self, row: TriggerRow, audit: AuditRow | None) -> None:
@@ -100,9 +106,12 @@ class TriggerResources:
             found += [{"workflow": workflow, **msgspec.json.decode(row.config)} for row in alone]
         return found
 
-    async def check_import(self, plans: Sequence[Plan], triggers: Sequence[Mapping[str, object]]) -> None:
+    async def check_import(
+        self, plans: Sequence[Plan], triggers: Sequence[Mapping[str, object]], *, allow_unknown: bool
+    ) -> None:
         """Refuse triggers that cannot be used beside definitions which are not stored yet."""
         new = {plan.definition.name: plan for plan in plans}
+        known = None if allow_unknown else self._workflows.known_types()
         for index, given in enumerate(triggers):
             workflow, trigger = _parted(given)
             plan = new.get(workflow) or await self._plan(workflow)
@@ -110,7 +119,7 @@ class TriggerResources:
             if trigger.get("name") in {one["name"] for one in others}:
                 raise _taken(workflow, str(trigger["name"]))
             try:
-                checked_trigger(plan, others, trigger)
+                checked_trigger(plan, others, trigger, known)
             except InvalidDefinition as error:
                 here = f"$.triggers[{index}]"
                 raise InvalidDefinition(
@@ -127,9 +136,9 @@ class TriggerResources:
             name = str(trigger["name"])
             row = await self._store.triggers.find(trigger_id(workflow, name))
             if row is None or row.reason == REMOVED:
-                made = await self.create(workflow, trigger, audit)
+                made = await self.create(workflow, trigger, audit, allow_unknown=True)
             else:
-                made = await self.replace(row, trigger, audit)
+                made = await self.replace(row, trigger, audit, allow_unknown=True)
             if made.address is not None:
                 found.setdefault(workflow, {})[name] = made.address
         return found
@@ -148,15 +157,16 @@ class TriggerResources:
         save = TriggerSave(workflow=workflow, trigger_id=new.id, create=create, new=new, at=now, audit=audit)
         row = _check(await self._store.triggers.save(save), workflow, trigger.name)
         address = await self._make_token(row.id, now, None, None) if needs_token(trigger) else None
-        self._instance.trigger_runner.hint()
+        self._instance.trigger_runner.changed()
         return MadeTrigger(row, address)
 
-    async def _checked(self, workflow: str, given: Mapping[str, object]) -> TriggerDefinition:
+    async def _checked(self, workflow: str, given: Mapping[str, object], *, allow_unknown: bool) -> TriggerDefinition:
         """Return a trigger, checked beside those that its workflow has."""
         plan, name = await self._plan(workflow), given.get("name")
         rows = await self._store.triggers.list_triggers(workflow, limit=_MOST)
         others = [row for row in rows if row.name != name and row.reason != REMOVED]
-        return checked_trigger(plan, [msgspec.json.decode(row.config) for row in others], given)
+        known = None if allow_unknown else self._workflows.known_types()
+        return checked_trigger(plan, [msgspec.json.decode(row.config) for row in others], given, known)
 
     async def _plan(self, workflow: str) -> Plan:
         plan = await self._instance.plans.latest(workflow, self._instance.clock.now())

@@ -100,7 +100,7 @@ class Triggers:
             elif isinstance(planned.trigger, PollTrigger):
                 move = msgspec.structs.replace(move, next_at=now)
             if await self._store.triggers.move(msgspec.structs.replace(move, held=False)):
-                self._instance.trigger_runner.hint()
+                self._instance.trigger_runner.changed()
                 return await self.find(trigger_id)
         raise _contended()
 
@@ -118,7 +118,7 @@ class Triggers:
                 _with_events(row, (event,), now, audit), cursor=stored, next_at=None if row.state == "paused" else now
             )
             if await self._store.triggers.move(move):
-                self._instance.trigger_runner.hint()
+                self._instance.trigger_runner.changed()
                 return await self.find(trigger_id)
         raise _contended()
 
@@ -242,7 +242,7 @@ class Triggers:
             )
             if await self._store.triggers.move(_with_events(row, events, now, audit)):
                 reached(CommitPoint.INPUT_KEPT)
-                self._instance.trigger_runner.hint()
+                self._instance.trigger_runner.changed()
                 return
         raise _contended()
 
@@ -272,7 +272,7 @@ class Triggers:
         found = await self.find_input(trigger_id, input_id)
         if not is_changed:
             raise WrongState(f"The input is {found.state}.", found.state)
-        self._instance.trigger_runner.hint()
+        self._instance.trigger_runner.changed()
         return found
 
     async def replay_all(self, inputs: Sequence[InputRow], audit: AuditRow | None) -> int:
@@ -281,7 +281,7 @@ class Triggers:
         for one in inputs:
             replayed += await self._is_changed(one.trigger_id, one.input_id, "pending", audit)
         if replayed:
-            self._instance.trigger_runner.hint()
+            self._instance.trigger_runner.changed()
         return replayed
 
     async def _is_changed(

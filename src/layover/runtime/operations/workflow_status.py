@@ -8,6 +8,10 @@ Pausing or resuming a workflow first stores its status, then sends commands to i
 command only while the status is the one that the sender has stored. So all commands of one pause or resume are in the
 queues before the next status is stored, and the next sender reads the queues as well as the states: the executions end
 up as the last stored status says, however many instances change it at once.
+
+A pause may end by itself, at a moment or with a signal. The instance that sees that first stores the next status, which
+lands only if the status is as it was read. A status that resumes is due until all executions have their command: if the
+instance that sends them dies, another one goes on with it. A command that an execution gets twice has one source.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ from msgspec.structs import replace
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.command_codec import decode_command, encode_command
+from layover.core.resume_waits import NO_END
 from layover.errors import LayoverError, WrongState
 from layover.ports.access import WorkflowStatus
 from layover.ports.errors import StoreUnavailable
@@ -32,7 +37,8 @@ from layover.runtime.plans import GOES_ON, held_because, is_deleted, is_held_bec
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
-    from layover.ports.records import AuditRow, Head
+    from layover.core.resume_waits import PauseEnd
+    from layover.ports.records import AuditRow, Head, Signal
     from layover.ports.store import Store
     from layover.ports.view_records import Loaded
     from layover.runtime.clock import Clock
@@ -41,6 +47,7 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("layover.workflow_status")
 
+_LEFT_ALONE = 10_000  # milliseconds that a resume is left to the instance that has begun it
 _AT_ONCE = 100  # executions that get their command in one transaction
 _MOST = 2_000  # executions that get their command by one call
 _HELD = ("pausing", "paused")  # the gate is closed, unless it is `paused` for people
@@ -58,8 +65,11 @@ class WorkflowStatusChange(msgspec.Struct, frozen=True, kw_only=True):
 class WorkflowStatuses:
     """Reads and changes the status of whole workflows."""
 
-    def __init__(self, store: Store, driver: Driver, plans: Plans, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, driver: Driver, plans: Plans, clock: Clock, is_due: Callable[[], None] = lambda: None
+    ) -> None:
         self._store = store
+        self._is_due = is_due  # called when something may be due earlier than instances know
         self._driver = driver
         self._plans = plans
         self._clock = clock
@@ -95,12 +105,16 @@ class WorkflowStatuses:
         self,
         workflow: str,
         reason: str = "",
+        end: PauseEnd = NO_END,
         *,
         running: bool = False,
         by: str | None = None,
         audit: AuditRow | None = None,
     ) -> WorkflowStatusChange:
-        """Hold what starts from now on, and (`running`) pause what has begun; the first reason is kept."""
+        """Hold what starts from now on, and (`running`) pause what has begun; the first reason is kept.
+
+        With an `end` the workflow goes on by itself; one that is paused already gets that end of its pause.
+        """
         status = await self.get(workflow)
         if status.state == "inactive":
             raise WrongState(
@@ -109,7 +123,13 @@ class WorkflowStatuses:
                 code="workflow_inactive",
             )
         if status.state != "paused":
-            status = await self._note(_changed(status, "paused", reason, by, self._clock.now()), audit)
+            paused = _changed(status, "paused", reason, by, self._clock.now())
+            status = await self._note(_ending(paused, end, by), audit)
+        elif end.is_set and not end.is_same(status.end):
+            scheduled = await self._schedule(status, end, by, audit)
+            if scheduled is None:  # it has been changed meanwhile
+                return await self.pause(workflow, reason, end, running=running, by=by, audit=audit)
+            status = scheduled
         if not running:
             return WorkflowStatusChange(status=status)
         pause = cmd.Pause(reason=held_because(status), by=by)
@@ -121,17 +141,99 @@ class WorkflowStatuses:
         """Hold nothing that starts from now on, and resume what is held because its workflow was paused."""
         status = await self.get(workflow)
         if status.state == "paused":
-            status = await self._note(_changed(status, "active", "", by, self._clock.now()), audit)
+            now = self._clock.now()
+            active = _changed(status, "active", "", by, now)
+            status = await self._note(replace(active, due_at=now + _LEFT_ALONE), audit)
+        return await self._resume_held(status, by, audit)
+
+    async def schedule_resume(
+        self, workflow: str, end: PauseEnd, *, by: str | None = None, audit: AuditRow | None = None
+    ) -> WorkflowStatusChange:
+        """Set when a paused workflow goes on by itself; with no end, it no longer does."""
+        status = await self.get(workflow)
+        if status.state != "paused":
+            message = f"The workflow `{workflow}` is not paused: there is no pause to end."
+            raise WrongState(message, status.state)
+        if end.is_same(status.end):
+            return WorkflowStatusChange(status=status)
+        scheduled = await self._schedule(status, end, by, audit)
+        if scheduled is None:  # it has been changed meanwhile
+            return await self.schedule_resume(workflow, end, by=by, audit=audit)
+        return WorkflowStatusChange(status=scheduled)
+
+    async def act_on_due(self, status: WorkflowStatus) -> bool:
+        """End a pause whose moment has come, or go on with a resume that its instance has left; return whether it was.
+
+        Of many instances that see the same status, one does it.
+        """
+        if status.state == "paused":
+            return await self._end(status)
+        going_on = replace(status, due_at=self._clock.now() + _LEFT_ALONE)
+        if not await self._store.workflow_status.set_status(going_on, expected=status):
+            return False
+        await self._resume_all(going_on, status.by or None)
+        return True
+
+    async def end_with(self, workflow: str, signal: Signal) -> bool:
+        """End the pause of a workflow, if this is the signal that was set for that; return whether it is."""
+        status = await self._find(workflow)
+        if status is None or status.state != "paused" or status.resume_on is None:
+            return False
+        known: dict[str, object] = {"id": signal.id, "name": signal.name, "key": signal.key, "at": signal.at}
+        known["data"] = msgspec.json.decode(signal.data)
+        return status.resume_on.takes(known, self._clock.now()) and await self._end(status)
+
+    async def _end(self, status: WorkflowStatus) -> bool:
+        now, by = self._clock.now(), status.resume_by or None
+        active = replace(_changed(status, "active", "", by, now), due_at=now + _LEFT_ALONE)
+        if not await self._store.workflow_status.set_status(active, expected=status):
+            return False  # another instance was first, or it was resumed by hand
+        self._plans.forget(status.workflow)
+        _log.info("workflow_resumed workflow=%s", status.workflow)
+        await self._resume_all(active, by)
+        return True
+
+    async def _resume_all(self, status: WorkflowStatus, by: str | None) -> None:
+        while (moved := await self._resume_held(status, by, None)).more:
+            status = moved.status
+
+    async def _resume_held(
+        self, status: WorkflowStatus, by: str | None, audit: AuditRow | None
+    ) -> WorkflowStatusChange:
+        """Resume what is held because its workflow was paused; once that is all, nothing is due any more."""
         resume = cmd.Resume(reason=GOES_ON, by=by)
 
         def is_held(gate: _Gate) -> bool:
-            return not gate.is_open and is_held_because(workflow, gate.reason)
+            return not gate.is_open and is_held_because(status.workflow, gate.reason)
 
-        return await self._move(status, resume, is_held, audit)
+        moved = await self._move(status, resume, is_held, audit)
+        if not moved.more and moved.status.due_at is not None and moved.status.state != "paused":
+            done = replace(moved.status, due_at=None)
+            if await self._store.workflow_status.set_status(done, expected=moved.status):
+                return replace(moved, status=done)
+        return moved
+
+    async def _schedule(
+        self, status: WorkflowStatus, end: PauseEnd, by: str | None, audit: AuditRow | None
+    ) -> WorkflowStatus | None:
+        """Set the end of a pause; None if the workflow is no longer as it was read."""
+        changed = _changed(status, "paused", status.reason, status.by or None, self._clock.now())
+        scheduled = _ending(changed, end, by)
+        if not await self._store.workflow_status.set_status(scheduled, audit, status):
+            return None
+        self._plans.forget(status.workflow)
+        self._is_due()
+        return scheduled
+
+    async def _find(self, workflow: str) -> WorkflowStatus | None:
+        noted = await self._store.workflow_status.list_statuses([workflow])
+        return noted[0] if noted else None
 
     async def _note(self, status: WorkflowStatus, audit: AuditRow | None) -> WorkflowStatus:
         await self._store.workflow_status.set_status(status, audit)
         self._plans.forget(status.workflow)
+        if status.due_at is not None:
+            self._is_due()
         return status
 
     async def _move(
@@ -150,9 +252,10 @@ class WorkflowStatuses:
         async for ids in self._those(status.workflow, wanted):
             if told >= _MOST:
                 return WorkflowStatusChange(status=status, executions=told, more=True)
-            commands = [Enqueue(execution_id=id_, kind=kind, body=body, audit=audit) for id_ in ids]
+            source = "" if pauses else f"workflow:{status.changed_at}"
+            commands = [Enqueue(execution_id=id_, kind=kind, body=body, source=source, audit=audit) for id_ in ids]
             while (taken := await self._send_commands(commands, status)) is None:
-                status = await self.get(status.workflow)
+                status = await self._find(status.workflow) or status
                 if (status.state == "paused") != pauses:
                     return WorkflowStatusChange(status=status, executions=told)
             told += taken
@@ -225,4 +328,13 @@ def _changed(
     now: int,
 ) -> WorkflowStatus:
     later = max(now, status.changed_at + 1)  # so that no two workflow_statuses of a workflow are equal
-    return WorkflowStatus(workflow=status.workflow, state=state, changed_at=later, reason=reason, by=by or "")
+    # A resume that is under way goes on, whatever becomes of the workflow, unless that is paused again.
+    due_at = status.due_at if "paused" not in (state, status.state) else None
+    return WorkflowStatus(
+        workflow=status.workflow, state=state, changed_at=later, reason=reason, by=by or "", due_at=due_at
+    )
+
+
+def _ending(status: WorkflowStatus, end: PauseEnd, by: str | None) -> WorkflowStatus:
+    """Return a paused status with the end of the pause."""
+    return replace(status, due_at=end.at, resume_on=end.on, resume_by=(by or "") if end.is_set else "")

@@ -50,7 +50,7 @@ class Workflows:
         instance.plans.cache(plan)
         instance.plans.forget(name)
         if triggers:
-            instance.trigger_runner.hint()
+            instance.trigger_runner.changed()
         return version
 
     async def accepted(self, plan: Plan) -> Plan:

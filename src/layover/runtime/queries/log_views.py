@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from layover.core.engine import events as ev
 from layover.runtime.execution.replay import slices_of
-from layover.runtime.queries.legs import legs
 from layover.runtime.queries.node_executions import Telling
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan
-    from layover.model.executions import Leg
     from layover.ports.store import Store
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.queries.node_executions import NodeDraft
@@ -30,7 +28,7 @@ class LogView(NamedTuple):
     """The nodes and legs of a log up to its event `last_seq`, which was written in `last_epoch`."""
 
     nodes: list[NodeDraft]
-    legs: list[Leg]
+    around: list[tuple[int, int, ev.AnyEvent]]  # the events that tell of legs
     last_seq: int
     last_epoch: int
     memory: int
@@ -67,7 +65,7 @@ class LogViews:
             size += read
             for seq, at, event in events:
                 telling.take(at, event)
-                if isinstance(event, _OF_LEGS):
+                if type(event) in _OF_LEGS:
                     around.append((seq, at, event))
             last = events[-1]
         if last is not None and (not around or around[-1][0] < last[0]):
@@ -75,7 +73,7 @@ class LogViews:
         head = row.head
         nodes = list(telling.nodes.values())
         memory = _PER_EVENT * (head.last_seq + 1) + _PER_BYTE * size
-        return LogView(nodes, legs(head.execution_id, around), head.last_seq, head.last_epoch, memory)
+        return LogView(nodes, around, head.last_seq, head.last_epoch, memory)
 
     def _cache(self, execution_id: str, view: LogView) -> None:
         self._drop(execution_id)
@@ -90,10 +88,6 @@ class LogViews:
             self._memory -= dropped.memory
 
 
-_OF_LEGS: Final = (
-    ev.LegStarted,
-    ev.ExecutionReopened,
-    ev.ExecutionCompleted,
-    ev.ExecutionFailed,
-    ev.ExecutionCancelled,
+_OF_LEGS: Final = frozenset(
+    {ev.LegStarted, ev.ExecutionReopened, ev.ExecutionCompleted, ev.ExecutionFailed, ev.ExecutionCancelled}
 )

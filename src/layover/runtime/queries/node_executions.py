@@ -5,7 +5,7 @@ They are derived on request from events that are stored anyway, so that no step 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -16,7 +16,7 @@ from layover.core.engine.node_transitions import scope_path
 from layover.tracebacks import Traceback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from layover.core.plan import Plan, PlannedGraph
 
@@ -24,7 +24,7 @@ _MOST_ATTEMPTS = 100  # shown of one node, the first and the latest: a retry can
 _AT_WORK = frozenset({"scheduled", "queued", "running", "entered", "backoff", "incident", "waiting"})
 
 
-class AttemptDraft(msgspec.Struct, kw_only=True):
+class AttemptDraft(msgspec.Struct, kw_only=True, gc=False):
     """One attempt of a call, as far as the log has been read."""
 
     attempt: int
@@ -37,7 +37,7 @@ class AttemptDraft(msgspec.Struct, kw_only=True):
     retry_at: int | None = None
 
 
-class NodeDraft(msgspec.Struct, kw_only=True):
+class NodeDraft(msgspec.Struct, kw_only=True, gc=False):
     """One node in one scope at its latest run, as far as the log has been read."""
 
     context_id: str
@@ -76,63 +76,81 @@ class Telling:
 
     def take(self, at: int, event: ev.AnyEvent) -> None:
         """Take the next event."""
-        match event:
-            case ev.NodeScheduled():
-                node = self._node(event.node)
-                node.status, node.attempt = "queued" if event.queued else "scheduled", event.attempt
-                node.finished_at = node.duration_ms = None
-                node.attempts.append(AttemptDraft(attempt=event.attempt, cause=event.cause, scheduled_at=at))
-                if len(node.attempts) > _MOST_ATTEMPTS:
-                    del node.attempts[1]
-            case ev.NodeStarted():
-                node = self._node(event.node)
-                node.status, node.input = "running", event.input
-                node.started_at = node.started_at or at
-                if node.attempts:
-                    node.attempts[-1].started_at = at
-            case ev.NodeCompleted():
-                node = self._node(event.node)
-                node.status, node.output, node.port, node.error = "completed", event.output, event.port, event.error
-                node.traceback = None
-                self._finish(node, at)
-            case ev.NodeFailed():
-                self._failed(at, event)
-            case ev.PausePointOpened():
-                node = self._node(event.node)
-                node.status = "waiting"
-                node.started_at = node.started_at or at
-                self._points[event.point] = event.node
-            case ev.PausePointCancelled():
-                if event.point in self._points:
-                    self._node(self._points[event.point]).status = "cancelled"
-            case ev.NodeRewound():
-                self._go_back(event.node)
-            case _:
-                self._take_around(at, event)
+        take = self._TAKERS.get(type(event))
+        if take is not None:
+            take(self, at, event)
 
-    def _take_around(self, at: int, event: ev.AnyEvent) -> None:
-        """Take what happens around nodes: to their scopes, and to the execution."""
-        match event:
-            case ev.ScopeOpened():
-                node = self._node(event.node)
-                node.status = "entered"
-                node.started_at = node.started_at or at
-            case ev.ScopeClosed(end="failed" | "cancelled"):
-                self._stop(at, scope_path(event.node, event.key))
-            case ev.ExecutionCompleted() | ev.ExecutionFailed() | ev.ExecutionCancelled():
-                self._stop(at, "")
-            case ev.ExecutionReopened():
-                for name, status in self._stopped.items():
-                    self._again(name, status)
-                self._stopped.clear()
-                for name in event.nodes:
-                    self._again(name, "ready")
-                for name in event.containers:
-                    self._again(name, "entered")
-            case ev.ScopeReopened():
-                self._reopen(scope_path(event.node, event.key), event.nodes)
-            case _:
-                pass
+    # What happens to nodes
+
+    def _scheduled(self, at: int, event: ev.NodeScheduled) -> None:
+        node = self._node(event.node)
+        node.status, node.attempt = "queued" if event.queued else "scheduled", event.attempt
+        node.finished_at = node.duration_ms = None
+        node.attempts.append(AttemptDraft(attempt=event.attempt, cause=event.cause, scheduled_at=at))
+        if len(node.attempts) > _MOST_ATTEMPTS:
+            del node.attempts[1]
+
+    def _started(self, at: int, event: ev.NodeStarted) -> None:
+        node = self._node(event.node)
+        node.status, node.input = "running", event.input
+        node.started_at = node.started_at or at
+        if node.attempts:
+            node.attempts[-1].started_at = at
+
+    def _completed(self, at: int, event: ev.NodeCompleted) -> None:
+        node = self._node(event.node)
+        node.status, node.output, node.port, node.error = "completed", event.output, event.port, event.error
+        node.traceback = None
+        self._finish(node, at)
+
+    def _failed(self, at: int, event: ev.NodeFailed) -> None:
+        node = self._node(event.node)
+        node.error, node.traceback = event.error, event.traceback
+        node.port = event.port or ""
+        node.status = "backoff" if event.retry_at is not None else "incident" if event.incident else "failed"
+        self._finish(node, at)
+        if node.attempts:
+            node.attempts[-1].error, node.attempts[-1].traceback = event.error, event.traceback
+            node.attempts[-1].retry_at = event.retry_at
+
+    def _opened(self, at: int, event: ev.PausePointOpened) -> None:
+        node = self._node(event.node)
+        node.status = "waiting"
+        node.started_at = node.started_at or at
+        self._points[event.point] = event.node
+
+    def _point_cancelled(self, _at: int, event: ev.PausePointCancelled) -> None:
+        if event.point in self._points:
+            self._node(self._points[event.point]).status = "cancelled"
+
+    def _rewound(self, _at: int, event: ev.NodeRewound) -> None:
+        self._go_back(event.node)
+
+    # What happens around nodes: to their scopes, and to the execution
+
+    def _scope_opened(self, at: int, event: ev.ScopeOpened) -> None:
+        node = self._node(event.node)
+        node.status = "entered"
+        node.started_at = node.started_at or at
+
+    def _scope_closed(self, at: int, event: ev.ScopeClosed) -> None:
+        if event.end in ("failed", "cancelled"):
+            self._stop(at, scope_path(event.node, event.key))
+
+    def _ended(self, at: int, _event: ev.AnyEvent) -> None:
+        self._stop(at, "")
+
+    def _reopened(self, _at: int, event: ev.ExecutionReopened) -> None:
+        for name, status in self._stopped.items():
+            self._again(name, status)
+        self._stopped.clear()
+        for name in event.nodes:
+            self._again(name, "ready")
+        for name in event.containers:
+            self._again(name, "entered")
+
+    def _scope_reopened(self, _at: int, event: ev.ScopeReopened) -> None:
+        self._reopen(scope_path(event.node, event.key), event.nodes)
 
     def _reopen(self, path: str, ready: tuple[str, ...]) -> None:
         """Tell that a scope goes on: what had not begun in it is ready, containers that had not settled are entered."""
@@ -175,16 +193,6 @@ class Telling:
                 for around in _scopes_around(found):
                     self._within[around].pop(found, None)
 
-    def _failed(self, at: int, event: ev.NodeFailed) -> None:
-        node = self._node(event.node)
-        node.error, node.traceback = event.error, event.traceback
-        node.port = event.port or ""
-        node.status = "backoff" if event.retry_at is not None else "incident" if event.incident else "failed"
-        self._finish(node, at)
-        if node.attempts:
-            node.attempts[-1].error, node.attempts[-1].traceback = event.error, event.traceback
-            node.attempts[-1].retry_at = event.retry_at
-
     def _finish(self, node: NodeDraft, at: int) -> None:
         node.started_at = node.started_at or at
         node.finished_at = at
@@ -213,6 +221,23 @@ class Telling:
             bodies = graph.node(container).bodies
             graph = bodies[""] if "" in bodies else bodies[key]
         return graph
+
+    _TAKERS: ClassVar[dict[type[ev.DomainEvent], Callable[[Telling, int, Any], None]]] = {
+        ev.NodeScheduled: _scheduled,
+        ev.NodeStarted: _started,
+        ev.NodeCompleted: _completed,
+        ev.NodeFailed: _failed,
+        ev.PausePointOpened: _opened,
+        ev.PausePointCancelled: _point_cancelled,
+        ev.NodeRewound: _rewound,
+        ev.ScopeOpened: _scope_opened,
+        ev.ScopeClosed: _scope_closed,
+        ev.ExecutionCompleted: _ended,
+        ev.ExecutionFailed: _ended,
+        ev.ExecutionCancelled: _ended,
+        ev.ExecutionReopened: _reopened,
+        ev.ScopeReopened: _scope_reopened,
+    }
 
 
 def _scopes_around(context_id: str) -> Iterator[str]:

@@ -10,11 +10,14 @@ from msgspec.structs import replace
 
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
+from layover.core.resume_waits import NO_END
 from layover.errors import NotFound
 from layover.runtime.execution.replay import SLICE
 from layover.runtime.ids import checked_id
+from layover.runtime.plans import is_held_because
 from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.history import HistoryEntry
+from layover.runtime.queries.legs import legs
 from layover.runtime.queries.tracebacks import failed_child, stored_traceback
 from layover.runtime.queries.views import view_of
 from layover.runtime.queries.why import summed_up, why
@@ -26,6 +29,8 @@ from layover.tracebacks import Traceback
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.core.engine.state import ExecutionState
+    from layover.core.resume_waits import PauseEnd
     from layover.errors import Failure
     from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, Why, WhyReason
     from layover.ports.view_records import ExecutionRow
@@ -127,8 +132,9 @@ class Queries:
 
     async def legs(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[Leg]:
         """Return the stretches of work between two rests, in their order, from a position on; the first has 0."""
-        log = await self._log_of(await self.row(execution_id))
-        return log.legs[max(since, 0) :][: max(limit, 0)]
+        row = await self.row(execution_id)
+        log = await self._log_of(row)
+        return legs(row.head.execution_id, log.around)[max(since, 0) :][: max(limit, 0)]
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with what became of its nodes."""
@@ -150,6 +156,14 @@ class Queries:
             return replace(own, reasons=reasons)
         return summed_up(reasons, own.left_out)
 
+    async def _held_until(self, state: ExecutionState) -> PauseEnd:
+        """Return when the pause of its workflow ends by itself, if that is what holds an execution."""
+        facts = state.facts
+        if facts.gate == "open" or not is_held_because(facts.workflow, facts.paused_reason):
+            return NO_END
+        noted = await self._instance.store.workflow_status.list_statuses([facts.workflow])
+        return noted[0].end if noted else NO_END
+
     async def _reasons(
         self, execution_id: str, depth: int, left: list[int], *, tracebacks: bool
     ) -> tuple[Why, tuple[WhyReason, ...]]:
@@ -168,6 +182,7 @@ class Queries:
             admission=admission,
             owner=None if owner is None or here else await instance.store.instances.check_liveness(owner),
             lacking=instance.node_runner.slots.lacking if here else None,
+            held_until=await self._held_until(cached.state),
         )
         reasons = own.reasons
         for index, reason in enumerate(own.reasons):

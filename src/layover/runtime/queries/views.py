@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from layover.core.context_ids import context_id, journal_id
 from layover.core.engine.state import PEOPLE
 from layover.core.engine.state import ExecutionState as State
+from layover.core.light_structs import LightStruct
 from layover.core.moments import Moment
 from layover.core.payloads import copy_plain
+from layover.interface.open_points import first_response, in_order
 from layover.model.executions import Execution, Lease, WaitingOn
 from layover.runtime.queries.why import incident_text, text_of
 from layover.runtime.results.failures import failure_of
+from layover.runtime.results.pause_ends import resume_signal
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
     from layover.core.engine.state import Point
+    from layover.model.points import PausePoint
     from layover.ports.records import Head, NewExecution
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.execution.state_cache import CachedState
@@ -30,58 +39,83 @@ def execution_view(
     *,
     head: Head | None = None,
     version: int | None = None,
+    points: Callable[[State], Iterable[PausePoint]] | None = None,
 ) -> Execution:
     """Return an execution as it is described by what is known since its beginning, and by its state.
 
-    Who drives it, and since when it is paused for a person, only its head tells.
+    Who drives it, and since when it is paused for a person, only its head tells. With `points`, one at rest is shown
+    with them.
     """
-    facts, root = state.facts, state.scopes.get("")
+    facts, root = state.facts, state.scopes.rows.get("")
     status = state.status
     if status == "running" and head is not None and head.owner is None and head.missing:
         status = "waiting"  # for an instance that has the functions
-    pause = _pause(state, head) if status in ("pausing", "paused") else _NO_PAUSE
-    started_at = facts.started_at or None
-    duration = finished_at - started_at if started_at is not None and finished_at is not None else None
-    return Execution(
+    found = Execution(
         id=facts.id,
         workflow=facts.workflow,
         hash=facts.hash,
         version=version,
         status=status,
-        outcome=facts.outcome,
-        outcome_reason=facts.outcome_reason,
         input=copy_plain(facts.input),
-        output=copy_plain(facts.output) if facts.output is not None else None,
-        error=failure_of(facts.error) if facts.error is not None else None,
         variables=copy_plain(root.variables or {}) if root is not None else {},  # type: ignore[arg-type]  # a copy
         tags=info.tags,
         priority=info.priority,
         correlation_id=info.correlation_id,
         parent_id=info.parent_id,
-        trigger=copy_plain(facts.trigger) if facts.trigger is not None else None,
         user=facts.user,
         created_at=Moment.of(facts.created_at),
-        started_at=Moment.maybe(started_at),
-        finished_at=Moment.maybe(finished_at),
-        duration_ms=duration,
-        paused_at=Moment.maybe(pause.at),
-        paused_reason=pause.reason or None,
-        paused_node=pause.node,
-        resume_at=Moment.maybe(facts.resume_at),
-        next_nodes=next_nodes(state)[:MOST_LISTED],
+        nodes_executed=state.counts.rows["completed"],
+        last_seq=state.counts.rows["seq"] - 1,
+    )
+    started_at = facts.started_at or None
+    if facts.closed:
+        found = replace(
+            found,
+            outcome=facts.outcome,
+            outcome_reason=facts.outcome_reason,
+            output=copy_plain(facts.output),
+            error=failure_of(facts.error),
+            started_at=Moment.maybe(started_at),
+            finished_at=Moment.maybe(finished_at),
+            duration_ms=finished_at - started_at if started_at is not None and finished_at is not None else None,
+            lease=_lease(head),
+        )
+    else:
+        pause = _pause(state, head) if status in ("pausing", "paused") else _NO_PAUSE
+        shown = in_order(points(state)) if points is not None and status in ("paused", "waiting") else UNSET
+        found = replace(
+            found,
+            started_at=Moment.maybe(started_at),
+            paused_at=Moment.maybe(pause.at),
+            paused_reason=pause.reason or None,
+            paused_node=pause.node,
+            resume_at=Moment.maybe(facts.resume_at),
+            resume_on=resume_signal(facts.resume_on),
+            next_nodes=next_nodes(state)[:MOST_LISTED],
+            waiting_on=waiting_on(state)[:MOST_LISTED],
+            lease=_lease(head),
+            pause_points=shown,
+            response=first_response(shown) if shown is not UNSET else UNSET,
+        )
+    if facts.trigger is None and not facts.resume_count:
+        return found
+    return replace(
+        found,
+        trigger=copy_plain(facts.trigger),
         resume_count=facts.resume_count,
         last_resumed_at=Moment.maybe(facts.resumed_at or None),
-        resume_data=copy_plain(facts.resume_data) if facts.resume_data is not None else None,
-        nodes_executed=state.counts["completed"],
-        last_seq=state.counts["seq"] - 1,
-        waiting_on=waiting_on(state)[:MOST_LISTED],
-        lease=Lease(instance=head.owner, epoch=head.epoch, expires_at=Moment.maybe(head.wake_at))
-        if head and head.owner
-        else None,
+        resume_data=copy_plain(facts.resume_data),
     )
 
 
-class _Pause(NamedTuple):
+def _lease(head: Head | None) -> Lease | None:
+    """Return who drives an execution, if an instance does."""
+    if head is None or not head.owner:
+        return None
+    return Lease(instance=head.owner, epoch=head.epoch, expires_at=Moment.maybe(head.wake_at))
+
+
+class _Pause(LightStruct, gc=False):
     """Since when, why and where an execution is paused."""
 
     at: int | None = None
@@ -117,18 +151,17 @@ def awaited_people(state: State) -> list[tuple[int, str, str]]:
         for point in state.points.rows.values()
         if point.status == "open" and point.kind in PEOPLE
     ]
-    incidents = [
-        (node.started_at, name, incident_text(name, node))
-        for name, node in state.nodes.rows.items()
-        if node.status == "incident"
-    ]
-    return [*points, *incidents]
+    if state.counts.rows["people"] > len(points):  # the others are failed calls that wait for an operator
+        points += [
+            (node.started_at, name, incident_text(name, node))
+            for name, node in state.nodes.rows.items()
+            if node.status == "incident"
+        ]
+    return points
 
 
 def next_nodes(state: State) -> tuple[str, ...]:
     """Return what runs next when an execution goes on: what is ready or waits for a place, else what people lead to."""
-    if state.facts.closed:
-        return ()
     return tuple(_ready(state)) or _behind_people(state)
 
 
@@ -167,9 +200,7 @@ def context_of(point: Point) -> str:
 
 def waiting_on(state: State) -> tuple[WaitingOn, ...]:
     """Return what an execution waits for, the oldest first."""
-    if state.facts.closed:
-        return ()
-    points = [
+    found = [
         WaitingOn(
             context_id=point.node,
             kind=point.kind,
@@ -181,7 +212,7 @@ def waiting_on(state: State) -> tuple[WaitingOn, ...]:
         for point in state.points.rows.values()
         if point.status == "open"
     ]
-    failed = [
+    found += [
         WaitingOn(
             context_id=name,
             kind="retry" if node.status == "backoff" else "incident",
@@ -192,7 +223,6 @@ def waiting_on(state: State) -> tuple[WaitingOn, ...]:
         for name, node in state.nodes.rows.items()
         if node.status in ("backoff", "incident")
     ]
-    found = [*points, *failed]
     if len(found) > 1:
         found.sort(key=_age)
     return tuple(found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine.signals import awaited_signals
 from layover.core.engine.timing import wake_at
 from layover.core.moments import Moment, moment
+from layover.core.resume_waits import NO_END
 from layover.model.executions import Why, WhyReason
 from layover.runtime.execution.unknown_commands import kinds_in
 from layover.runtime.queries.tracebacks import failed_child
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from layover.core.engine.state import ExecutionState, NodeState, Point
+    from layover.core.resume_waits import PauseEnd, ResumeWait
     from layover.errors import Failure
     from layover.ports.limit_records import Admission
     from layover.ports.records import Head, Liveness
@@ -25,7 +27,7 @@ _WORTH_TELLING = 2
 _WAITING = frozenset({"queued", "running", "scheduled", "backoff", "incident"})
 
 
-def why(
+def why(  # noqa: PLR0913 - each is named where it is given
     head: Head,
     state: ExecutionState,
     now: int,
@@ -33,11 +35,12 @@ def why(
     admission: Admission | None = None,
     owner: Liveness | None = None,
     lacking: Callable[[str], str] | None = None,
+    held_until: PauseEnd = NO_END,
 ) -> Why:
     """Explain what an execution is waiting for, as far as it knows itself; an owner that is not known lives.
 
     `lacking` says what calls of a node type wait for on the instance that would make them; nothing if it has no
-    function for them.
+    function for them. `held_until` is the end of the pause of its workflow, if that holds it.
     """
     facts = state.facts
     if facts.closed:
@@ -45,7 +48,7 @@ def why(
     names = sorted(name for name, node in state.nodes.rows.items() if node.status in _WAITING)
     points = sorted(state.points.rows.values(), key=lambda point: (point.opened_at, point.id))
     reasons = [
-        *_of_operator(state),
+        *_of_operator(state, held_until),
         *_of_instances(head),
         *_of_commands(head, now),
         *_of_the_start(state, now, admission),
@@ -57,12 +60,11 @@ def why(
 
 
 def _of_end(state: ExecutionState) -> Why:
-    """Say that nothing is waited for, and what a failed execution failed with."""
+    """Say that an execution waits for nothing, or what a failed one failed with."""
     facts = state.facts
-    summary = f"It is {facts.closed}: nothing is waited for."
     failure = failure_of(facts.error)
     if facts.closed != "failed" or failure is None:
-        return Why(summary=summary)
+        return Why(summary=f"It is {facts.closed} and waits for nothing.")
     where = f" at `{failure.context_id}` (attempt {failure.attempt})" if failure.context_id else ""
     text = f"It failed{where}: {failure.summary()}"
     reason = _reason(
@@ -72,7 +74,7 @@ def _of_end(state: ExecutionState) -> Why:
         execution=failed_child(state, failure.context_id) if failure.context_id else "",
         failure=failure,
     )
-    return Why(summary=f"{summary} {text}", reasons=(reason,))
+    return Why(summary=text, reasons=(reason,))
 
 
 def summed_up(reasons: Sequence[WhyReason], left_out: int = 0) -> Why:
@@ -110,15 +112,25 @@ def _reason(  # noqa: PLR0913 - each is a field of it
     )
 
 
-def _of_operator(state: ExecutionState) -> list[WhyReason]:
+def _of_operator(state: ExecutionState, held_until: PauseEnd) -> list[WhyReason]:
     facts = state.facts
     if facts.gate == "open":
         return []
     verb = "is being paused" if facts.gate == "pausing" else "was paused"
     text = f"It {verb}: {facts.paused_reason}"
-    if facts.resume_at is not None:
-        text = f"{text.rstrip('.')}. It goes on by itself at {moment(facts.resume_at)}."
-    return [_reason(kind="operator", text=text, until=wake_at(state))]
+    for goes_on, end in (("It goes on", facts.resume_end), ("The workflow goes on", held_until)):
+        if end.at is not None:
+            text = f"{text.rstrip('.')}. {goes_on} by itself at {moment(end.at)}."
+        if end.on is not None:
+            text = f"{text.rstrip('.')}. {goes_on} by itself when {signal_text(end.on)} arrives."
+    until = [at for at in (wake_at(state), held_until.at) if at is not None]
+    return [_reason(kind="operator", text=text, until=min(until, default=None))]
+
+
+def signal_text(wait: ResumeWait) -> str:
+    """Return which signal ends a pause, in words."""
+    key = f" with the key `{wait.key}`" if wait.key else ""
+    return f"the signal `{wait.signal}`{key}{' that passes its filter' if wait.filter else ''}"
 
 
 def _of_instances(head: Head) -> list[WhyReason]:

@@ -18,7 +18,7 @@ from layover.runtime.results.failures import failure_of
 if TYPE_CHECKING:
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.queries.history import HistoryEntry
-    from layover.runtime.queries.node_executions import NodeDraft
+    from layover.runtime.queries.node_executions import AttemptDraft, NodeDraft
 
 _MOMENTS: Final = frozenset({"at", "deadline", "retry_at", "timeout_at", "start_at", "escalate_at", "beat_by"})
 
@@ -98,20 +98,23 @@ def node_of(node: NodeDraft, *, tracebacks: bool = False) -> NodeExecution:
         input=without_credentials(copy_plain(node.input)) if node.type == "http" else copy_plain(node.input),
         output=copy_plain(node.output),
         port=node.port,
-        error=failure_of(node.error, node.traceback if tracebacks else None),
+        error=failure_of(node.error, node.traceback if tracebacks else None) if node.error is not None else None,
         started_at=Moment.maybe(node.started_at),
         finished_at=Moment.maybe(node.finished_at),
         duration_ms=node.duration_ms,
-        attempts=tuple(
-            Attempt(
-                attempt=one.attempt,
-                cause=one.cause,
-                scheduled_at=Moment.of(one.scheduled_at),
-                started_at=Moment.maybe(one.started_at),
-                finished_at=Moment.maybe(one.finished_at),
-                error=failure_of(one.error, one.traceback if tracebacks else None),
-                retry_at=Moment.maybe(one.retry_at),
-            )
-            for one in node.attempts
-        ),
+        attempts=tuple([_attempt_of(one, tracebacks=tracebacks) for one in node.attempts]),
     )
+
+
+def _attempt_of(attempt: AttemptDraft, *, tracebacks: bool) -> Attempt:
+    found = Attempt(
+        attempt=attempt.attempt,
+        cause=attempt.cause,
+        scheduled_at=Moment.of(attempt.scheduled_at),
+        started_at=Moment.maybe(attempt.started_at),
+        finished_at=Moment.maybe(attempt.finished_at),
+    )
+    if attempt.error is None:
+        return found
+    error = failure_of(attempt.error, attempt.traceback if tracebacks else None)
+    return msgspec.structs.replace(found, error=error, retry_at=Moment.maybe(attempt.retry_at))

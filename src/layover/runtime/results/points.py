@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules, outcome
 from layover.core.moments import Moment, moment
@@ -26,8 +27,7 @@ def point_of(row: PointRow, position: int | None = None) -> PausePoint:
     """Return one pause point; `position` is its place among the answers that wait for their turn."""
     point, rules = row.point, row.point.rules
     branch, round_, details = point.branch, point.round, point.details
-    is_open = row.status == "open"
-    return PausePoint(
+    found = PausePoint(
         id=point.id,
         execution_id=row.execution_id,
         workflow=row.workflow,
@@ -43,6 +43,12 @@ def point_of(row: PointRow, position: int | None = None) -> PausePoint:
         opened_at=Moment.of(point.opened_at),
         deadline=Moment.maybe(point.deadline),
         on_deadline=point.on_deadline,
+    )
+    is_open = row.status == "open"
+    if is_open and position is None and not (rules or branch or round_ or point.decisions):  # there is no more to tell
+        return found
+    return replace(
+        found,
         approvers=_approvers_of(rules) if rules is not None else None,
         need=rules.need if rules is not None else None,
         decisions=tuple([_decision_of(one) for one in point.decisions]) if point.decisions else (),

@@ -8,6 +8,7 @@ import msgspec
 
 from layover.core.moments import Moment
 from layover.model.workflows import WorkflowChange, WorkflowVersion
+from layover.runtime.results.pause_ends import resume_signal
 
 if TYPE_CHECKING:
     from layover.ports.access import WorkflowStatus
@@ -30,6 +31,8 @@ def version_of(version: Version, status: WorkflowStatus | None, *, with_definiti
         hash=version.hash,
         state=status.state if status is not None else "active",
         state_reason=status.reason if status is not None else "",
+        resume_at=Moment.maybe(status.end.at) if status is not None else None,
+        resume_on=resume_signal(status.end.on) if status is not None else None,
         description=told.description,
         tags=told.tags,
         created_at=Moment.of(version.created_at),
@@ -40,5 +43,11 @@ def version_of(version: Version, status: WorkflowStatus | None, *, with_definiti
 def change_of(status: WorkflowStatus, *, executions: int = 0, more: bool = False) -> WorkflowChange:
     """Return the status of a workflow, and how many executions were paused or resumed with it."""
     return WorkflowChange(
-        name=status.workflow, state=status.state, reason=status.reason, executions=executions, more=more
+        name=status.workflow,
+        state=status.state,
+        reason=status.reason,
+        executions=executions,
+        more=more,
+        resume_at=Moment.maybe(status.end.at),
+        resume_on=resume_signal(status.end.on),
     )

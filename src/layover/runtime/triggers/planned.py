@@ -18,7 +18,7 @@ from layover.core.plan import load
 from layover.ports.trigger_records import REMOVED
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from layover.core.definitions.model import TriggerDefinition
     from layover.core.plan import Plan, PlannedTrigger
@@ -40,10 +40,13 @@ def config_of(trigger: TriggerDefinition) -> bytes:
 
 
 def checked_trigger(
-    plan: Plan, others: Sequence[Mapping[str, object]], given: Mapping[str, object]
+    plan: Plan, others: Sequence[Mapping[str, object]], given: Mapping[str, object], functions: Collection[str] | None
 ) -> TriggerDefinition:
-    """Return a trigger for a workflow that has others already; InvalidDefinition lists all its problems."""
-    found = check({**document(plan.definition), "triggers": [*others, dict(given)]})
+    """Return a trigger for a workflow that has others already; InvalidDefinition lists all its problems.
+
+    `functions` are the node types and sources that are known here; without them, a source may be any.
+    """
+    found = check({**document(plan.definition), "triggers": [*others, dict(given)]}, functions=functions)
     here = f"$.triggers[{len(others)}]"
     problems = [_moved(one, here) for one in found.problems if one.severity == "error" and one.path.startswith(here)]
     if problems:

@@ -23,6 +23,7 @@ import msgspec
 from layover.core.definitions.trigger_types import PollTrigger
 from layover.core.poll_cursors import decode_poll_cursor
 from layover.errors import LayoverError
+from layover.nodes.errors import message_of
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
 from layover.ports.trigger_records import NewEvent, PollLease, TriggerMove
@@ -115,7 +116,7 @@ class Poller:
         self._registry = registry
         self._claimer = claimer
         self._metrics = metrics
-        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._tasks: dict[str, asyncio.Task[bool]] = {}
         self._acknowledged: OrderedDict[str, bytes] = OrderedDict()
         self._stopped = False
         self.calls = SourceCalls(clock, threads)
@@ -126,24 +127,29 @@ class Poller:
             return
         task = asyncio.get_running_loop().create_task(self._serve(row), name=f"poll {row.workflow}/{row.name}")
         self._tasks[row.id] = task
-        task.add_done_callback(lambda _: self._ended(row.id))
+        task.add_done_callback(partial(self._ended, row.id))
 
-    def _ended(self, trigger_id: str) -> None:
+    def _ended(self, trigger_id: str, task: asyncio.Task[bool]) -> None:
+        """Look at once for what is due, unless the trigger was not polled here: it may be due as before."""
         self._tasks.pop(trigger_id, None)
-        if not self._stopped:
+        if not self._stopped and not task.cancelled() and task.result():
             self._runner.hint()
 
     async def stop(self) -> None:
         """Give up what is under way: nothing of it is kept, and another instance polls at once."""
-        self._stopped = True
         tasks = list(self._tasks.values())
-        for task in tasks:
-            task.cancel()
+        self.dismiss()
         await asyncio.gather(*tasks, return_exceptions=True)
+
+    def dismiss(self) -> None:
+        """Give up what is under way, without waiting for anything; leases run out."""
+        self._stopped = True
+        for task in self._tasks.values():
+            task.cancel()
         self.calls.stop()
 
-    async def _serve(self, row: TriggerRow) -> None:
-        """Poll a trigger; after a fault it is due when its lease has run out."""
+    async def _serve(self, row: TriggerRow) -> bool:
+        """Poll a trigger; return whether it was polled, so that it may be due again."""
         poll: _Poll | None = None
         try:
             poll = await self._lease(row)
@@ -153,10 +159,19 @@ class Poller:
             if poll is not None:
                 await self._release(poll)
             raise
-        except StoreError as error:
+        except StoreError as error:  # it is due as before, or when its lease has run out
             _log.warning("poll_failed trigger=%s/%s error=%s", row.workflow, row.name, error.message)
-        except Exception:  # noqa: BLE001 - one trigger that cannot work must not hold up the others
-            _log.exception("poll_failed trigger=%s/%s error=%s", row.workflow, row.name, "unexpected")
+            return False
+        except Exception as error:  # noqa: BLE001 - one trigger that cannot work must not hold up the others
+            _log.exception("poll_failed trigger=%s/%s error=%s", row.workflow, row.name, type(error).__name__)
+            return await self._give_up(row, f"{type(error).__name__}: {message_of(error)}")
+        return poll is not None
+
+    async def _give_up(self, row: TriggerRow, message: str) -> bool:
+        try:
+            return await self._store.triggers.move(failed_move(row, message, self._clock.now()))
+        except StoreError:
+            return False
 
     # Before
 
@@ -188,7 +203,8 @@ class Poller:
 
     async def _rest(self, row: TriggerRow, until: int) -> None:
         """Look at a trigger again at a moment."""
-        await self._store.triggers.move(_unchanged(row, self._clock.now(), until))
+        if await self._store.triggers.move(_unchanged(row, self._clock.now(), until)):
+            self._runner.hint(until)
 
     async def _leave(self, row: TriggerRow, trigger: PollTrigger, now: int) -> None:
         """Leave a trigger to an instance that has its source; if none comes to it, say so."""
@@ -202,7 +218,10 @@ class Poller:
             reason=reason,
             events=() if known else (state_changed("initialized", reason),),
         )
-        if await self._store.triggers.move(move) and not known:
+        if not await self._store.triggers.move(move):
+            return
+        self._runner.hint(now + _LOOK_AGAIN)
+        if not known:
             _log.warning("source_missing trigger=%s/%s source=%s", row.workflow, row.name, trigger.source)
 
     # Polling

@@ -1,26 +1,33 @@
 """Serves triggers: claims occurrences that are due and starts pending inputs, for as long as the instance lives.
 
 It sleeps until the next moment at which something is due, which an index tells, or until a hint names an earlier one.
-So triggers that rest cost nothing, however many there are. What other instances leave behind, because they stopped or
-died, it finds by looking once in five polls: whoever registers a trigger or keeps an input looks at it at once.
+So triggers that rest cost nothing, however many there are. An instance that registers a trigger, or changes what is due
+of one, tells the others, where there is a way to tell. What instances leave behind, because they stopped or died, is
+found by looking once in five polls.
+
+Pauses of whole workflows that end at a moment are served here, too.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from layover.errors import LayoverError
 from layover.ports.errors import StoreUnavailable
+from layover.ports.hints import Hint
+from layover.runtime.dispatch.releases import NoOthers
 from layover.runtime.triggers.back_off import failed_move
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from layover.ports.access import WorkflowStatus
     from layover.ports.store import Store
     from layover.ports.trigger_records import InputRow, TriggerRow
     from layover.runtime.clock import Clock
+    from layover.runtime.dispatch.releases import Others
     from layover.runtime.dispatch.service import Service
     from layover.runtime.metrics import Metrics
     from layover.runtime.settings import RuntimeSettings
@@ -33,6 +40,13 @@ _MOST_AT_ONCE = 100
 _POLLS_AT_REST = 5  # between two looks while nothing is due, so that an idle instance hardly asks its database
 
 _log = logging.getLogger("layover.triggers")
+
+
+class DueWorkflows(Protocol):
+    """Ends the pauses of workflows."""
+
+    async def act_on_due(self, status: WorkflowStatus) -> bool:
+        """End a pause, or go on with a resume; return whether it was done here."""
 
 
 class TriggerRunner:
@@ -59,6 +73,8 @@ class TriggerRunner:
         self._look_at = 0
         self._stopped = False
         self._kept: list[tuple[TriggerRow, InputRow]] = []  # inputs that were just stored here
+        self.others: Others = NoOthers()
+        self.workflows: DueWorkflows | None = None
         self._starting: set[tuple[str, str]] = set()  # those of a poll, by trigger and id
 
     def stop(self) -> None:
@@ -70,6 +86,11 @@ class TriggerRunner:
         """Look at a moment at the latest."""
         self._look_at = min(self._look_at, at)
         self._hinted.set()
+
+    def changed(self) -> None:
+        """Look at once, and have other instances do so: something may be due that was not before."""
+        self.hint()
+        self.others.tell(Hint(kind="trigger"))
 
     def post(self, row: TriggerRow, one: InputRow) -> None:
         """Start an input that was just stored here."""
@@ -93,7 +114,9 @@ class TriggerRunner:
         now = self._clock.now()
         self._look_at = now + _POLLS_AT_REST * self._settings.poll
         due = await self._store.triggers.read_due(now, _MOST_AT_ONCE)
-        if kept or due.triggers or due.inputs:  # whose next moments are known once they have been served
+        if (
+            kept or due.triggers or due.inputs or due.workflows
+        ):  # whose next moments are known once they have been served
             self.hint(now + self._settings.poll)
         if due.next_due is not None:
             self.hint(due.next_due)
@@ -105,6 +128,8 @@ class TriggerRunner:
                 moved = await self._claim(row, now) or moved
         inputs = [one for one in due.inputs if (one.trigger_id, one.input_id) not in self._starting]
         await self._start(await self._with_triggers(inputs))
+        for status in due.workflows:
+            moved = await self._go_on(status) or moved
         return moved or (len(due.inputs) == _MOST_AT_ONCE and bool(inputs))
 
     async def _claim(self, row: TriggerRow, now: int) -> bool:
@@ -120,6 +145,16 @@ class TriggerRunner:
             self._metrics.trigger_input(row.workflow, row.name, "skipped", skip.number)
         await self._start((row, one) for one in claimed.inputs)
         return bool(claimed.inputs or claimed.skipped)
+
+    async def _go_on(self, status: WorkflowStatus) -> bool:
+        """End the pause of a workflow; return whether that was done here."""
+        try:
+            return self.workflows is not None and await self.workflows.act_on_due(status)
+        except StoreUnavailable:
+            raise
+        except Exception:  # noqa: BLE001 - one workflow must not hold up the others; it is due again
+            _log.exception("workflow_not_resumed workflow=%s", status.workflow)
+            return False
 
     async def _failed(self, row: TriggerRow, error: Exception, now: int) -> None:
         """Try a trigger again later; after ten failures in a row it is an error, and still tried."""
@@ -148,13 +183,16 @@ class TriggerRunner:
             self._metrics.trigger_input(row.workflow, row.name, "filtered", count)
 
     async def start_new(self, row: TriggerRow, inputs: Sequence[StartableInput]) -> None:
-        """Start inputs that were just stored here, in their order as far as that goes."""
-        names = {(row.id, one.row.input_id) for one in inputs}
+        """Start inputs that were just stored here, so many at once, the first ones first."""
+        names, left = {(row.id, one.row.input_id) for one in inputs}, iter(inputs)
+
+        async def start() -> None:
+            for one in left:
+                await self.start_input(row, one.row, one.payload)
+
         self._starting |= names
         try:
-            for begin in range(0, len(inputs), _MOST_AT_ONCE):
-                group = inputs[begin : begin + _MOST_AT_ONCE]
-                await asyncio.gather(*(self.start_input(row, one.row, one.payload) for one in group))
+            await asyncio.gather(*(start() for _ in range(min(len(inputs), _MOST_AT_ONCE))))
         finally:
             self._starting -= names
 

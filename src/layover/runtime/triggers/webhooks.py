@@ -34,7 +34,7 @@ from layover.runtime.triggers.received import Payload, named_input, new_input, n
 from layover.runtime.triggers.registration import execution_id_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from layover.core.webhooks import Verified
     from layover.ports.trigger_records import InputRow, TriggerRow
@@ -93,8 +93,8 @@ class Webhooks:
         """Return the id of a webhook; NotFound if there is none."""
         return (await self._row(hook)).id
 
-    async def take(self, request: HookRequest) -> HookResult:
-        """Take a delivery: verify it, then keep it, then start it."""
+    async def take(self, request: HookRequest, admit: Callable[[str], Awaitable[None]] | None = None) -> HookResult:
+        """Take a delivery: verify it, then keep it, then start it. `admit` refuses one of too many that are genuine."""
         row = await self._row(request.hook)
         now = self._instance.clock.now()
         planned = await self._claimer.planned(row, now)
@@ -105,6 +105,8 @@ class Webhooks:
         verified = await self._verified(row, planned.trigger, request, now)
         if verified.challenge is not None:
             return HookResult("challenge", challenge=verified.challenge)
+        if admit is not None:
+            await admit(row.id)
         payload = Payload(input_id=verified.input_id, data=_data(request), headers=_shown_headers(request.headers))
         new = new_input(row, payload, now=now, dedup=planned.trigger.dedup)
         event = named_input(row, planned, new, payload, now)

@@ -18,6 +18,7 @@ from layover.ports.records import (
     OpenedPoint,
     Outcome,
     PointRow,
+    ResumeWaitChange,
     Wait,
 )
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
@@ -206,6 +207,10 @@ def change_point(db: MemoryDatabase, execution_id: str, at: int, change: PointCh
             if point_id in db.points:
                 db.points[point_id] = replace(db.points[point_id], status=how, closed_at=at)
                 db.waits = {name: wait for name, wait in db.waits.items() if wait.point != point_id}
+        case ResumeWaitChange(awaited=awaits):
+            db.waits = {name: wait for name, wait in db.waits.items() if wait.point != execution_id}
+            if awaits is not None:
+                db.waits[*awaits, execution_id] = Wait(execution_id=execution_id, point=execution_id)
 
 
 def _copied(point: Point) -> Point:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from layover.ports.records import Wait
 from layover.stores.checks import at_most
 from layover.stores.memory.audit import write_audit
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.ports.records import AuditRow, Signal, Wait
+    from layover.ports.records import AuditRow, Signal
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
 
@@ -57,8 +58,16 @@ def store_signal(db: MemoryDatabase, signal: Signal, audit: AuditRow | None) -> 
 
 
 def waits(db: MemoryDatabase, name: str, key: str) -> list[Wait]:
-    """Read the pause points that wait for a signal, in the order of their ids."""
-    return [db.waits[one] for one in sorted(db.waits) if one[:2] == (name, key)]
+    """Read the pause points and the workflows that wait for a signal, in the order of their ids."""
+    points = [
+        (point, db.waits[found, with_, point]) for found, with_, point in db.waits if (found, with_) == (name, key)
+    ]
+    workflows = [
+        (one.workflow, Wait(execution_id="", point="", workflow=one.workflow))
+        for one in db.workflow_statuses.values()
+        if one.resume_on is not None and one.resume_on.awaited == (name, key)
+    ]
+    return [wait for _, wait in sorted([*points, *workflows], key=lambda pair: pair[0])]
 
 
 def signals(db: MemoryDatabase, name: str, key: str, since: int) -> list[Signal]:

@@ -10,6 +10,7 @@ from layover.ports.records import CLOSED
 from layover.ports.trigger_records import DueTriggers, Overlapping, Received, TriggerEventRow
 from layover.stores.checks import at_most
 from layover.stores.memory.audit import write_audit
+from layover.stores.memory.workflow_status import due_workflow_statuses
 from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 
 if TYPE_CHECKING:
@@ -190,9 +191,11 @@ def read_due(db: MemoryDatabase, now: int, most: int) -> DueTriggers:
     due = sorted((pair for pair in waiting if pair[0] <= now), key=lambda pair: pair[0])
     ready = sorted((pair for pair in inputs if pair[0] <= now), key=lambda pair: pair[0])
     moments = [at for at, _ in waiting if at > now] + [at for at, _ in inputs if at > now]
+    moments += [one.due_at for one in db.workflow_statuses.values() if one.due_at is not None and one.due_at > now]
     return DueTriggers(
         triggers=tuple(row for _, row in due[: at_most(most)]),
         inputs=tuple(one for _, one in ready[: at_most(most)]),
+        workflows=tuple(due_workflow_statuses(db, now, at_most(most))),
         next_due=min(moments, default=None),
     )
 

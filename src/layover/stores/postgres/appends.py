@@ -13,7 +13,7 @@ from msgspec.structs import astuple
 
 from layover.ports.commit_points import CommitPoint, announce_soon
 from layover.ports.errors import StoreError
-from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
+from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome, ResumeWaitChange
 from layover.stores.checks import checked_appends, point_exists
 from layover.stores.json_contains import storable_input
 from layover.stores.postgres.commit_statements import (
@@ -253,6 +253,11 @@ class _Group:
                     became[point.id] = known._replace(status=point.status, body=msgspec.json.encode(point))
                 case ClosedPoint(id=point_id, how=how):
                     became[point_id] = became.get(point_id, _UNCHANGED)._replace(status=how, closed_at=append.at)
+                case ResumeWaitChange(awaited=awaited, was=was):
+                    if was is not None:
+                        self._add("ended_waits", _UNWAITED, (id_, id_))
+                    if awaited is not None:
+                        self._add("started_waits", _WAITS, (id_, *awaited, id_))
         for name, one in became.items():
             if one.opened is not None:
                 self._open_point(append, name, one)

@@ -19,7 +19,7 @@ from layover.stores.postgres.node_reports import chunk_of
 from layover.stores.postgres.queries import commands_of_executions
 from layover.stores.postgres.rows import execution_of, message_of, place_of_row, point_of
 from layover.stores.postgres.triggers import input_columns, input_of
-from layover.stores.rows import entry_of, signal_of
+from layover.stores.rows import entry_of, signal_of, workflow_status_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -172,7 +172,9 @@ async def _write_batch(tx: Transaction, batch: CopiedBatch) -> None:
     await _insert(tx, "insert_signals", ((*astuple(kept.signal), kept.dispatched) for kept in batch.signals))
     await _insert(tx, "insert_rates", (astuple(rate) for rate in batch.rates))
     await _insert(tx, "insert_api_keys", map(api_keys.columns, batch.keys))
-    await _insert(tx, "insert_workflow_statuses", map(astuple, batch.workflow_statuses))
+    await _insert(
+        tx, "insert_workflow_statuses", (tuple(workflow_status_values(one).values()) for one in batch.workflow_statuses)
+    )
     await _insert(tx, "insert_audit_entries", map(astuple, batch.audit))
     await _insert(tx, "copy_triggers", map(astuple, batch.triggers))
     await _insert(tx, "copy_trigger_inputs", map(input_columns, batch.trigger_inputs))

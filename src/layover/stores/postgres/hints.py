@@ -111,6 +111,7 @@ class NotifiedHints:
         connection.add_termination_listener(lambda _: lost.set())
         await connection.add_listener(self._channel, self._on_notification)
         self._pass_on(Hint(kind="due"))
+        self._pass_on(Hint(kind="trigger"))
         while not lost.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BETWEEN_LOOKS):
@@ -129,7 +130,7 @@ class NotifiedHints:
         if word.by == self._instance:
             return
         for kind, execution_id in word.hints:
-            if kind in ("due", "command", "rest"):
+            if kind in ("due", "command", "rest", "trigger"):
                 self._pass_on(Hint(kind=kind, execution_id=execution_id))  # type: ignore[arg-type]  # as just seen
 
     def _pass_on(self, hint: Hint) -> None:

@@ -93,8 +93,10 @@ def message_of(row: Columns) -> Message:
 
 
 def wait_of(row: Columns) -> Wait:
-    """Return a waiting point."""
+    """Return a waiting point, or a workflow that waits."""
     execution_id, point = row
+    if execution_id is None:
+        return Wait(execution_id="", point="", workflow=point)
     return Wait(execution_id=execution_id, point=point)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from msgspec.structs import astuple
@@ -33,7 +34,8 @@ class PostgresSignals:
 
     async def list_waits(self, name: str, key: str) -> list[Wait]:
         """Read the pause points that wait for a signal, in the order of their ids."""
-        return [wait_of(row) for row in await self._session.db.fetch("waits_for_signal", name, key)]
+        rows = await self._session.db.fetch("waits_for_signal", name, key)
+        return [wait_of(row) for row in sorted(rows, key=itemgetter(1))]
 
     async def list_since(self, name: str, key: str, since: int) -> list[Signal]:
         """Read the signals of a name and key since a moment."""

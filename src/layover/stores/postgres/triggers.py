@@ -10,11 +10,13 @@ from layover.ports.trigger_records import DueTriggers, Overlapping, Received, Tr
 from layover.stores import triggers as shared
 from layover.stores.checks import at_most
 from layover.stores.postgres.audit import write_audit
+from layover.stores.rows import workflow_status_of
 from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from layover.ports.access import WorkflowStatus
     from layover.ports.trigger_records import (
         InputChange,
         InputFilter,
@@ -44,15 +46,19 @@ class PostgresTriggers:
         moments = await db.fetchrow("next_trigger_due", now)
         if moments is None:
             return DueTriggers()
-        first_trigger, first_input, *later = moments
+        first_trigger, first_input, first_status, *later = moments
         triggers: tuple[TriggerRow, ...] = ()
         inputs: tuple[InputRow, ...] = ()
+        workflows: tuple[WorkflowStatus, ...] = ()
         if first_trigger is not None:
             triggers = tuple(trigger_of(row) for row in await db.fetch("due_triggers", now, at_most(most)))
         if first_input is not None:
             inputs = tuple(input_of(row) for row in await db.fetch("due_trigger_inputs", now, at_most(most)))
+        if first_status is not None:
+            rows = await db.fetch("due_workflow_statuses", now, at_most(most))
+            workflows = tuple(workflow_status_of(row) for row in rows)
         next_due = min((at for at in later if at is not None), default=None)
-        return DueTriggers(triggers=triggers, inputs=inputs, next_due=next_due)
+        return DueTriggers(triggers=triggers, inputs=inputs, workflows=workflows, next_due=next_due)
 
     async def find(self, trigger_id: str) -> TriggerRow | None:
         """Find a trigger."""

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec.structs import astuple
-
 from layover.stores.postgres.audit import write_audit
-from layover.stores.rows import workflow_status_of
+from layover.stores.rows import workflow_status_of, workflow_status_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,14 +22,21 @@ class PostgresWorkflowStatus:
     def __init__(self, session: PostgresSession) -> None:
         self._session = session
 
-    async def set_status(self, status: WorkflowStatus, audit: AuditRow | None = None) -> None:
+    async def set_status(
+        self, status: WorkflowStatus, audit: AuditRow | None = None, expected: WorkflowStatus | None = None
+    ) -> bool:
         """Set the status of a workflow."""
 
-        async def work(tx: Transaction) -> None:
-            await tx.fetch("set_workflow_status", *astuple(status))
+        async def work(tx: Transaction) -> bool:
+            if expected is not None:
+                row = await tx.fetchrow("lock_workflow_status_to_change", status.workflow)
+                if row is None or workflow_status_of(row) != expected:
+                    return False
+            await tx.fetch("set_workflow_status", *workflow_status_values(status).values())
             await write_audit(tx, audit)
+            return True
 
-        await self._session.db.transact(work)
+        return await self._session.db.transact(work)
 
     async def list_statuses(self, workflows: Sequence[str] | None = None) -> list[WorkflowStatus]:
         """Read the status of workflows, in the order of their names."""

@@ -63,7 +63,7 @@ def take_answer(
     point = judge_answer(found, head, seen_before(db, id_, source, 0), answer, now)
     if not isinstance(point, Point):
         return point
-    change_point(db, id_, now, ChangedPoint(point=point))
+    change_point(db.cursor(), id_, now, ChangedPoint(point=point))
     write_audit(db, audit)
     body = msgspec.json.encode(answer)
     command = Enqueue(execution_id=head.execution_id, kind="Answer", body=body, source=source, source_n=0)

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.ports.errors import StoreError
-from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome
+from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome, ResumeWaitChange
 from layover.stores.checks import checked_appends, message_exists, point_exists, token_exists
-from layover.stores.ids import key
+from layover.stores.ids import key, text
 from layover.stores.json_contains import storable_input
 from layover.stores.leases import lease_end
 from layover.stores.sqlite.audit import write_audit
@@ -34,6 +34,12 @@ _APPEND = SQL["append"]
 _APPEND_KEEPING_STATUS = SQL["append_keeping_status"]
 _APPEND_AND_REST = SQL["append_and_rest"]
 _APPEND_AND_WAIT = SQL["append_and_wait_for_functions"]
+_CREATE_HEAD = SQL["create_head"]
+_CREATE_EXECUTION = SQL["create_execution"]
+_FINISH_EXECUTION = SQL["finish_execution"]
+_OPEN_POINT = SQL["open_point"]
+_CHANGE_POINT = SQL["change_point"]
+_CLOSE_POINT = SQL["close_point"]
 
 
 class SqliteAppends:
@@ -65,13 +71,13 @@ def commit(db: apsw.Connection, appends: Sequence[Append], clock: Callable[[], i
     for append in appends:
         id_ = key(append.execution_id)
         if append.new is not None:
-            outcome = _create(db, id_, append, append.new, clock)
+            outcome = _create(cursor, id_, append, append.new, clock)
         else:
             outcome = (_move_keeping if append.keeps_takeovers else _move)(cursor, id_, append)
         outcomes.append(outcome)
         if outcome.verdict == "passed":
             if append.points or append.snapshot is not None or append.closed is not None:
-                _derive(db, id_, append)
+                _derive(cursor, id_, append)
                 closed += [(change.id,) for change in append.points if isinstance(change, ClosedPoint)]
             if append.messages or append.tokens:
                 _send(db, id_, append)
@@ -140,41 +146,22 @@ def _why_not(db: apsw.Connection, id_: bytes, append: Append) -> Outcome:
     return Outcome(verdict="uninformed", commands_seq=head.commands_seq, commands=tuple(unread))
 
 
-def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution, clock: Callable[[], int]) -> Outcome:
-    resting = append.rest
+def _create(cursor: apsw.Cursor, id_: bytes, append: Append, new: NewExecution, clock: Callable[[], int]) -> Outcome:
+    resting, db = append.rest, cursor.connection
     if append.trigger_input is not None and not start_input(db, append.trigger_input, id_):
         return Outcome(verdict="exists")  # some other starter was first, and the execution may be gone again
-    db.execute(
-        SQL["create_head"],
-        {
-            "id": id_,
-            "workflow": new.workflow,
-            "status": append.status,
-            "priority": new.priority,
-            "last_seq": append.expected_seq + append.count,
-            "epoch": append.epoch,
-            "owner": append.owner if resting is None else None,
-            "wake_at": resting.wake_at if resting is not None else lease_end(append.lease_until, append.at, clock()),
-            "paused_at": append.at if append.status == "paused" else None,
-            "created_at": new.created_at,
-        },
-    )
+    workflow, created_at, last_seq = new.workflow, new.created_at, append.expected_seq + append.count
+    owner = append.owner if resting is None else None
+    wake_at = resting.wake_at if resting is not None else lease_end(append.lease_until, append.at, clock())
+    paused_at = append.at if append.status == "paused" else None
+    named = (id_, workflow, append.status, new.priority, last_seq)
+    cursor.execute(_CREATE_HEAD, (*named, append.epoch, owner, wake_at, paused_at, created_at))
     if db.changes() != 1:
         return Outcome(verdict="exists")
-    db.execute(
-        SQL["create_execution"],
-        {
-            "id": id_,
-            "workflow": new.workflow,
-            "hash": new.hash,
-            "created_at": new.created_at,
-            "user": new.user,
-            "parent_id": key(new.parent_id) if new.parent_id is not None else None,
-            "correlation_id": new.correlation_id,
-            "tags": msgspec.json.encode(new.tags).decode() if new.tags else None,
-            "input": storable_input(append.input),
-        },
-    )
+    parent_id = key(new.parent_id) if new.parent_id is not None else None
+    tags = msgspec.json.encode(new.tags).decode() if new.tags else None
+    given = (id_, created_at, new.user, parent_id, new.correlation_id, tags)
+    cursor.execute(_CREATE_EXECUTION, (*given, storable_input(append.input), new.hash, workflow))
     if db.changes() != 1:
         raise StoreError(f"There is no version {new.hash} of the workflow {new.workflow}.", code="unknown_version")
     if new.tags:
@@ -186,20 +173,17 @@ def _create(db: apsw.Connection, id_: bytes, append: Append, new: NewExecution, 
     return Outcome(verdict="passed")
 
 
-def _derive(db: apsw.Connection, id_: bytes, append: Append) -> None:
+def _derive(cursor: apsw.Cursor, id_: bytes, append: Append) -> None:
     """Write what follows from the events: points, a snapshot, the outcome."""
     for change in append.points:
-        change_point(db, id_, append.at, change)
+        change_point(cursor, id_, append.at, change)
     if append.snapshot is not None:
-        values = {"id": id_, "seq": append.expected_seq + append.count, "body": append.snapshot}
-        db.execute(SQL["save_snapshot"], values)
-    if append.closed is not None:
+        cursor.execute(SQL["save_snapshot"], (id_, append.expected_seq + append.count, append.snapshot))
+    if (closed := append.closed) is not None:
         if append.status in CLOSED:
-            closed = append.closed
-            ended = {"id": id_, "at": append.at, "outcome": closed.outcome, "error_code": closed.error_code}
-            db.execute(SQL["finish_execution"], ended)
+            cursor.execute(_FINISH_EXECUTION, (append.at, closed.outcome, closed.error_code, id_))
         else:
-            db.execute(SQL["reopen_execution"], {"id": id_})
+            cursor.execute(SQL["reopen_execution"], (id_,))
 
 
 def _send(db: apsw.Connection, id_: bytes, append: Append) -> None:
@@ -225,28 +209,25 @@ def encode_types(types: tuple[str, ...]) -> str | None:
     return msgspec.json.encode(types).decode() if types else None
 
 
-def change_point(db: apsw.Connection, id_: bytes, at: int, change: PointChange) -> None:
+def change_point(cursor: apsw.Cursor, id_: bytes, at: int, change: PointChange) -> None:
     """Write a change of a pause point."""
-    match change:
-        case OpenedPoint(point=point, schema=schema):
-            db.execute(
-                SQL["open_point"],
-                {
-                    "point": point.id,
-                    "id": id_,
-                    "kind": point.kind,
-                    "status": point.status,
-                    "opened_at": point.opened_at,
-                    "body": msgspec.json.encode(point),
-                    "schema": msgspec.json.encode(schema) if schema is not None else None,
-                },
-            )
-            if db.changes() != 1:
-                raise point_exists(point.id)
-            for name, awaited in change.waits:
-                db.execute(SQL["insert_waits"], {"name": name, "key": awaited, "point": point.id, "id": id_})
-        case ChangedPoint(point=point):
-            values = {"point": point.id, "status": point.status, "body": msgspec.json.encode(point)}
-            db.execute(SQL["change_point"], values)
-        case ClosedPoint(id=point_id, how=how):
-            db.execute(SQL["close_point"], {"point": point_id, "how": how, "at": at})
+    if type(change) is OpenedPoint:  # not `match`, which is slow to find that a struct is of another type
+        point, schema = change.point, change.schema
+        body, asked = msgspec.json.encode(point), msgspec.json.encode(schema) if schema is not None else None
+        cursor.execute(_OPEN_POINT, (point.id, point.kind, point.status, point.opened_at, body, asked, id_))
+        if cursor.connection.changes() != 1:
+            raise point_exists(point.id)
+        for name, awaited in change.waits:
+            values = {"name": name, "key": awaited, "point": point.id, "id": id_}
+            cursor.execute(SQL["insert_waits"], values)
+    elif type(change) is ClosedPoint:
+        cursor.execute(_CLOSE_POINT, (change.how, at, change.id))
+    elif type(change) is ChangedPoint:
+        changed = change.point
+        cursor.execute(_CHANGE_POINT, (changed.status, msgspec.json.encode(changed), changed.id))
+    elif type(change) is ResumeWaitChange:
+        cursor.execute(SQL["delete_waits"], {"point": text(id_)})
+        if change.awaited is not None:
+            name, awaited = change.awaited
+            values = {"name": name, "key": awaited, "point": text(id_), "id": id_}
+            cursor.execute(SQL["insert_waits"], values)

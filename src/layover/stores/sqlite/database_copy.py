@@ -12,7 +12,7 @@ from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, Signal
 from layover.ports.records import Token
 from layover.ports.trigger_records import TriggerEventRow, TriggerToken
 from layover.stores.ids import key, text
-from layover.stores.rows import entry_of, signal_of
+from layover.stores.rows import entry_of, signal_of, workflow_status_values
 from layover.stores.sqlite import api_keys
 from layover.stores.sqlite.appends import encode_types, write_tags
 from layover.stores.sqlite.limits import save_place
@@ -107,7 +107,7 @@ def _whole(db: apsw.Connection, id_: bytes) -> StoredExecution | None:
         ),
         waits=tuple(
             SignalKey(name=name, key=awaited, point=point)
-            for name, awaited, point in sorted(db.execute(SQL["waits_of_execution"], {"id": id_}))
+            for name, awaited, point in sorted(db.execute(SQL["waits_of_execution"], {"id": id_, "text": text(id_)}))
         ),
         place=place_of_row(place) if place is not None else None,
         logs=tuple(chunk_of(chunk) for chunk in db.execute(SQL["node_logs_of_execution"], {"id": id_})),
@@ -163,7 +163,7 @@ def write_batch(db: apsw.Connection, batch: CopiedBatch) -> None:
     db.executemany(SQL["insert_rates"], [asdict(rate) for rate in batch.rates])
     for one in batch.keys:
         api_keys.insert(db, one)
-    db.executemany(SQL["insert_workflow_statuses"], [asdict(status) for status in batch.workflow_statuses])
+    db.executemany(SQL["insert_workflow_statuses"], [workflow_status_values(one) for one in batch.workflow_statuses])
     db.executemany(SQL["insert_audit_entries"], [asdict(entry) for entry in batch.audit])
     db.executemany(SQL["copy_triggers"], [trigger_values(row) for row in batch.triggers])
     db.executemany(SQL["copy_trigger_inputs"], [input_values(one) for one in batch.trigger_inputs])

@@ -33,6 +33,8 @@ _LONGEST = (-(2**63), b"")
 _FEW = 4  # executions, or entries of a log, that are read at a glance; more could hold up the event loop
 _SOME_HEADS = 50  # heads that are read at a glance; each takes microseconds
 _WAITING = frozenset({"open", "answered"})
+_EXECUTION = SQL["execution_by_id"]  # values go in by position: that is faster than by name
+_HEAD = SQL["head_by_id"]
 
 
 class SqliteQueries(TimedQueries):
@@ -110,17 +112,17 @@ def load(db: apsw.Connection, execution_ids: Sequence[str]) -> list[Loaded | Non
 
 
 def _load(db: apsw.Connection, id_: bytes) -> Loaded | None:
-    row = db.execute(SQL["execution_by_id"], {"id": id_}).fetchone()
+    row = db.execute(_EXECUTION, (id_,)).fetchone()
     if row is None:
         return None
-    seq, body = db.execute(SQL["snapshot_of_execution"], {"id": id_}).fetchone() or (-1, None)
-    entries = tuple(map(entry_of, db.execute(SQL["entries_after"], {"id": id_, "after": seq})))
+    seq, body = db.execute(SQL["snapshot_of_execution"], (id_,)).fetchone() or (-1, None)
+    entries = tuple(map(entry_of, db.execute(SQL["entries_after"], (id_, seq))))
     return Loaded(**asdict(execution_of(row)), snapshot=body, entries=entries)
 
 
 def head_by_id(db: apsw.Connection, id_: bytes) -> Head | None:
     """Find the head of an execution."""
-    row = db.execute(SQL["head_by_id"], {"id": id_}).fetchone()
+    row = db.execute(_HEAD, (id_,)).fetchone()
     return head_of(row) if row is not None else None
 
 
@@ -136,7 +138,7 @@ def heads(db: apsw.Connection, ids: Sequence[bytes]) -> list[Head | None]:
 
 def get(db: apsw.Connection, execution_id: str) -> ExecutionRow | None:
     """Find an execution."""
-    row = db.execute(SQL["execution_by_id"], {"id": key(execution_id)}).fetchone()
+    row = db.execute(_EXECUTION, (key(execution_id),)).fetchone()
     return execution_of(row) if row is not None else None
 
 
@@ -157,7 +159,7 @@ def paused(db: apsw.Connection, wanted: PausedFilter) -> list[ExecutionRow]:
 
 def history(db: apsw.Connection, execution_id: str, since: int, limit: int) -> list[Entry]:
     """Read the log, beginning with the entry that holds an event."""
-    rows = db.execute(SQL["history"], {"id": key(execution_id), "since": since, "limit": at_most(limit)})
+    rows = db.execute(SQL["history"], (key(execution_id), since, at_most(limit)))
     return [entry_of(row) for row in rows]
 
 

@@ -96,8 +96,10 @@ def message_of(row: Row) -> Message:
 
 
 def wait_of(row: Row) -> Wait:
-    """Return a waiting point."""
+    """Return a waiting point, or a workflow that waits."""
     execution_id, point = row
+    if execution_id is None:
+        return Wait(execution_id="", point="", workflow=point)
     return Wait(execution_id=text(execution_id), point=point)
 
 

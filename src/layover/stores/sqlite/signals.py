@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most
@@ -62,7 +63,8 @@ def store_signal(db: apsw.Connection, signal: Signal, audit: AuditRow | None) ->
 
 def waits(db: apsw.Connection, name: str, key: str) -> list[Wait]:
     """Read the pause points that wait for a signal, in the order of their ids."""
-    return [wait_of(row) for row in db.execute(SQL["waits_for_signal"], {"name": name, "key": key})]
+    rows = db.execute(SQL["waits_for_signal"], {"name": name, "key": key})
+    return [wait_of(row) for row in sorted(rows, key=itemgetter(1))]
 
 
 def signals(db: apsw.Connection, name: str, key: str, since: int) -> list[Signal]:

@@ -13,6 +13,7 @@ from layover.stores.checks import at_most
 from layover.stores.ids import key, text
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.statements import SQL
+from layover.stores.sqlite.workflow_status import due_workflow_statuses
 from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class SqliteTriggers:
 
     async def read_due(self, now: int, most: int) -> DueTriggers:
         """Read what is due."""
-        return await self._session.glance(lambda db: read_due(db, now, most), statements=3)
+        return await self._session.glance(lambda db: read_due(db, now, most), statements=4)
 
     async def find(self, trigger_id: str) -> TriggerRow | None:
         """Find a trigger."""
@@ -182,6 +183,7 @@ def read_due(db: apsw.Connection, now: int, most: int) -> DueTriggers:
     return DueTriggers(
         triggers=tuple(trigger_of(row) for row in db.execute(SQL["due_triggers"], values)),
         inputs=tuple(input_of(row) for row in db.execute(SQL["due_trigger_inputs"], values)),
+        workflows=tuple(due_workflow_statuses(db, now, at_most(most))),
         next_due=min((at for at in soonest if isinstance(at, int)), default=None),
     )
 
@@ -220,11 +222,11 @@ def move_trigger(db: apsw.Connection, move: TriggerMove) -> bool:
     db.execute(SQL["move_trigger"], values)
     if db.changes() != 1:
         return False
-    for seq, event in with_numbers(move.expected_seq, move.events):
-        row = {"trigger_id": id_, "seq": seq, "at": move.at, "kind": event.kind, "body": event.body}
-        db.execute(SQL["insert_trigger_events"], row)
-        if event.input is not None:
-            db.execute(SQL["insert_trigger_inputs"], input_values(replace(event.input, seq=seq)))
+    numbered = list(with_numbers(move.expected_seq, move.events))
+    rows = ({"trigger_id": id_, "seq": n, "at": move.at, "kind": one.kind, "body": one.body} for n, one in numbered)
+    db.executemany(SQL["insert_trigger_events"], rows)
+    inputs = (input_values(replace(one.input, seq=n)) for n, one in numbered if one.input is not None)
+    db.executemany(SQL["insert_trigger_inputs"], inputs)
     if move.held is not None:
         db.execute(SQL["hold_trigger_inputs"], {"id": id_, "due_at": None if move.held else move.at})
     write_audit(db, move.audit)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import asdict
 
-from layover.stores.rows import workflow_status_of
+from layover.stores.rows import workflow_status_of, workflow_status_values
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.statements import SQL
 
@@ -27,19 +26,31 @@ class SqliteWorkflowStatus:
     def __init__(self, session: SqliteSession) -> None:
         self._session = session
 
-    async def set_status(self, status: WorkflowStatus, audit: AuditRow | None = None) -> None:
+    async def set_status(
+        self, status: WorkflowStatus, audit: AuditRow | None = None, expected: WorkflowStatus | None = None
+    ) -> bool:
         """Set the status of a workflow."""
-        await self._session.write(lambda db: set_workflow_status(db, status, audit))
+        return await self._session.write(lambda db: set_workflow_status(db, status, audit, expected))
 
     async def list_statuses(self, workflows: Sequence[str] | None = None) -> list[WorkflowStatus]:
         """Read the status of workflows."""
         return await self._session.read(lambda db: workflow_statuses(db, workflows))
 
 
-def set_workflow_status(db: apsw.Connection, status: WorkflowStatus, audit: AuditRow | None) -> None:
-    """Set the status of a workflow."""
-    db.execute(SQL["set_workflow_status"], asdict(status))
+def set_workflow_status(
+    db: apsw.Connection, status: WorkflowStatus, audit: AuditRow | None, expected: WorkflowStatus | None = None
+) -> bool:
+    """Set the status of a workflow, if it is as expected; return whether it was set."""
+    if expected is not None and workflow_statuses(db, [status.workflow]) != [expected]:
+        return False
+    db.execute(SQL["set_workflow_status"], workflow_status_values(status))
     write_audit(db, audit)
+    return True
+
+
+def due_workflow_statuses(db: apsw.Connection, now: int, most: int) -> list[WorkflowStatus]:
+    """Read the status of workflows for which something is due."""
+    return [workflow_status_of(row) for row in db.execute(SQL["due_workflow_statuses"], {"now": now, "most": most})]
 
 
 def revive(db: apsw.Connection, workflow: str, now: int, by: str) -> bool:

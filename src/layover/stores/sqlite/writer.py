@@ -38,7 +38,7 @@ _BREAK = 0.002
 _log = logging.getLogger("layover.sqlite")
 
 
-class _Job(LightStruct):
+class _Job(LightStruct, gc=False):
     work: Callable[[apsw.Connection], object]
     done: asyncio.Future[object] | Future[object]
 

@@ -128,6 +128,7 @@ def test_a_document_of_the_builder_becomes_ours_and_loses_nothing() -> None:
         "x-status": "active",
         "x-version": 4,
         "x-triggers": [BUILT["definition"]["nodes"][0]],  # type: ignore[index]
+        "triggers": [{"name": "trigger-node-abc", "type": "webhook", "verify": {"scheme": "token"}}],
         "start": ["is-new"],
         "nodes": [
             {

@@ -218,6 +218,7 @@ def test_the_envelope_of_a_step_list_is_kept_out_of_the_way() -> None:
         "x-version": "1.0.0",
         "x-enabled": True,
         "x-triggers": [{"type": "event", "event": "order.created"}],
+        "triggers": [{"name": "trigger", "type": "signal", "signal": "order.created"}],
         "nodes": [{"id": "s", "type": "end", "outcome": "allowed"}],
         "start": ["s"],
     }

@@ -15,6 +15,7 @@ from layover.core.definitions.dialects.heading import unwrap, with_own_heading
 from layover.core.definitions.dialects.native import translate_own_retries
 from layover.core.definitions.dialects.steps import translate_steps
 from layover.core.definitions.dialects.tree_edits import build_tree, fields_of, items_of
+from layover.core.definitions.dialects.triggers import translate_triggers
 
 if TYPE_CHECKING:
     from layover.core.definitions.problems import Problems
@@ -41,6 +42,7 @@ def _from_steps(tree: Tree, steps: Tree, problems: Problems) -> Tree:
     trigger = fields.pop("trigger", None)
     if trigger is not None:
         fields["x-triggers"] = build_tree([trigger], trigger)
+        _add_triggers(fields, [trigger])
     fields["nodes"], start = translate_steps(steps, problems)
     if start is not None:
         fields.setdefault("start", start)
@@ -53,4 +55,12 @@ def _from_builder(tree: Tree, problems: Problems) -> Tree:
     if triggers:
         kept = items_of(fields.get("x-triggers"))
         fields["x-triggers"] = build_tree([*kept, *triggers], tree)
+        _add_triggers(fields, triggers)
     return tree.with_value(fields)
+
+
+def _add_triggers(fields: dict[str, Tree], foreign: list[Tree]) -> None:
+    """Add the triggers that foreign ones become; a document that has some in our form has said what it wants."""
+    made = translate_triggers(foreign)
+    if made and "triggers" not in fields:
+        fields["triggers"] = build_tree(made, foreign[0])

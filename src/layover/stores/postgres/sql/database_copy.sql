@@ -63,11 +63,16 @@ WHERE execution_id = ANY ($1::uuid[])
 ORDER BY execution_id, hash
 
 -- name: waits_of_executions
+-- The wait of an operator has the id of the execution in place of that of a point.
 SELECT w.execution_id, w.name, w.key, w.point
 FROM layover.pause_points AS p
 JOIN layover.waits AS w ON w.point = p.id
 WHERE p.execution_id = ANY ($1::uuid[])
-ORDER BY w.execution_id, w.name, w.key, w.point
+UNION ALL
+SELECT w.execution_id, w.name, w.key, w.point
+FROM unnest($1::uuid[]) AS g (id)
+JOIN layover.waits AS w ON w.point = g.id::text
+ORDER BY execution_id, name, key, point
 
 -- name: places_of_executions
 SELECT execution_id, name, most, rank, held_at, rate, rate_limit, rate_per_ms, start_at, admitted
@@ -156,10 +161,16 @@ INSERT INTO layover.rates (name, used_until)
 SELECT name, used_until FROM unnest($1::text[], $2::bigint[]) AS given (name, used_until)
 
 -- name: insert_workflow_statuses
-INSERT INTO layover.standings (workflow, state, changed_at, reason, changed_by)
-SELECT workflow, state, changed_at, reason, changed_by
-FROM unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[])
-    AS given (workflow, state, changed_at, reason, changed_by)
+INSERT INTO layover.standings (
+    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+)
+SELECT workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+FROM unnest(
+    $1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[],
+    $10::text[]
+) AS given (
+    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+)
 
 -- name: insert_audit_entries
 INSERT INTO layover.audit (id, at, "user", act, target, execution_id, credential, request_id, details)

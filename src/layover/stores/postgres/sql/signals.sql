@@ -23,7 +23,10 @@ audited AS (
 SELECT is_kept FROM kept
 
 -- name: waits_for_signal
-SELECT execution_id, point FROM layover.waits WHERE name = $1::text AND key = $2::text ORDER BY point
+-- Points, and paused workflows, which have no execution.
+SELECT execution_id, point FROM layover.waits WHERE name = $1::text AND key = $2::text
+UNION ALL
+SELECT NULL::uuid, workflow FROM layover.standings WHERE resume_signal = $1::text AND resume_key = $2::text
 
 -- name: insert_waits
 -- For database copies.

@@ -87,8 +87,10 @@ LIMIT $2::bigint
 SELECT
     (SELECT min(next_at) FROM layover.triggers WHERE next_at IS NOT NULL AND next_at <= $1::bigint),
     (SELECT min(due_at) FROM layover.trigger_inputs WHERE state = 'pending' AND due_at IS NOT NULL AND due_at <= $1),
+    (SELECT min(due_at) FROM layover.standings WHERE due_at IS NOT NULL AND due_at <= $1),
     (SELECT min(next_at) FROM layover.triggers WHERE next_at IS NOT NULL AND next_at > $1::bigint),
-    (SELECT min(due_at) FROM layover.trigger_inputs WHERE state = 'pending' AND due_at IS NOT NULL AND due_at > $1)
+    (SELECT min(due_at) FROM layover.trigger_inputs WHERE state = 'pending' AND due_at IS NOT NULL AND due_at > $1),
+    (SELECT min(due_at) FROM layover.standings WHERE due_at IS NOT NULL AND due_at > $1)
 
 -- name: move_trigger
 UPDATE layover.triggers

@@ -18,7 +18,10 @@ LIMIT :most
 SELECT input FROM executions WHERE execution_id = :id
 
 -- name: waits_of_execution
+-- The wait of an operator has the id of the execution in place of that of a point.
 SELECT w.name, w.key, w.point FROM pause_points AS p JOIN waits AS w ON w.point = p.id WHERE p.execution_id = :id
+UNION ALL
+SELECT name, key, point FROM waits WHERE point = :text
 
 -- name: tokens_of_execution
 SELECT hash, point FROM tokens WHERE execution_id = :id ORDER BY hash
@@ -67,8 +70,12 @@ INSERT INTO signals (id, name, key, at, data, dispatched) VALUES (:id, :name, :k
 INSERT INTO rates (name, used_until) VALUES (:name, :used_until)
 
 -- name: insert_workflow_statuses
-INSERT INTO standings (workflow, state, changed_at, reason, changed_by)
-VALUES (:workflow, :state, :changed_at, :reason, :by)
+INSERT INTO standings (
+    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+)
+VALUES (
+    :workflow, :state, :changed_at, :reason, :by, :due_at, :resume_signal, :resume_key, :resume_filter, :resume_by
+)
 
 -- name: insert_audit_entries
 INSERT INTO audit (id, at, user, act, target, execution_id, credential, request_id, details)

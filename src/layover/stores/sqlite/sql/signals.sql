@@ -3,7 +3,10 @@
 INSERT INTO signals (id, name, key, at, data, dispatched) VALUES (:id, :name, :key, :at, :data, 0) ON CONFLICT DO NOTHING
 
 -- name: waits_for_signal
-SELECT execution_id, point FROM waits WHERE name = :name AND key = :key ORDER BY point
+-- Points, and paused workflows, which have no execution.
+SELECT execution_id, point FROM waits WHERE name = :name AND key = :key
+UNION ALL
+SELECT NULL, workflow FROM standings WHERE resume_signal = :name AND resume_key = :key
 
 -- name: insert_waits
 INSERT INTO waits (name, key, point, execution_id) VALUES (:name, :key, :point, :id) ON CONFLICT DO NOTHING

@@ -60,7 +60,8 @@ LIMIT :most
 -- name: next_trigger_due
 SELECT
     (SELECT min(next_at) FROM triggers WHERE next_at IS NOT NULL AND next_at > :now),
-    (SELECT min(due_at) FROM trigger_inputs WHERE state = 'pending' AND due_at IS NOT NULL AND due_at > :now)
+    (SELECT min(due_at) FROM trigger_inputs WHERE state = 'pending' AND due_at IS NOT NULL AND due_at > :now),
+    (SELECT min(due_at) FROM standings WHERE due_at IS NOT NULL AND due_at > :now)
 
 -- name: move_trigger
 UPDATE triggers

@@ -1,8 +1,14 @@
 -- name: set_workflow_status
-INSERT INTO standings (workflow, state, changed_at, reason, changed_by)
-VALUES (:workflow, :state, :changed_at, :reason, :by)
+INSERT INTO standings (
+    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+)
+VALUES (
+    :workflow, :state, :changed_at, :reason, :by, :due_at, :resume_signal, :resume_key, :resume_filter, :resume_by
+)
 ON CONFLICT (workflow) DO UPDATE
-SET state = excluded.state, changed_at = excluded.changed_at, reason = excluded.reason, changed_by = excluded.changed_by
+SET state = excluded.state, changed_at = excluded.changed_at, reason = excluded.reason,
+    changed_by = excluded.changed_by, due_at = excluded.due_at, resume_signal = excluded.resume_signal,
+    resume_key = excluded.resume_key, resume_filter = excluded.resume_filter, resume_by = excluded.resume_by
 
 -- name: revive_workflow
 -- A deleted workflow that is saved again is active again.
@@ -10,10 +16,19 @@ UPDATE standings SET state = 'active', changed_at = :now, reason = '', changed_b
 WHERE workflow = :workflow AND state = 'deleted'
 
 -- name: list_workflow_statuses
-SELECT workflow, state, changed_at, reason, changed_by FROM standings ORDER BY workflow
+SELECT workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+FROM standings
+ORDER BY workflow
 
 -- name: workflow_statuses_by_name
-SELECT workflow, state, changed_at, reason, changed_by
+SELECT workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
 FROM standings
 WHERE workflow IN (SELECT value FROM json_each(:workflows))
 ORDER BY workflow
+
+-- name: due_workflow_statuses
+SELECT workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+FROM standings
+WHERE due_at IS NOT NULL AND due_at <= :now
+ORDER BY due_at
+LIMIT :most
