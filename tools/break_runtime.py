@@ -15,8 +15,10 @@ from time import monotonic
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.simulation.breaking import broken
 from tests.simulation.flows import EVERYTHING
-from tests.simulation.mutants import AREAS, MUTANTS, UNNOTICED, broken
+from tests.simulation.mutants import AREAS, MUTANTS
+from tests.simulation.unnoticed_mutants import UNNOTICED
 
 from layover.testing.simulation.running import run
 

@@ -19,7 +19,8 @@ from layover.stores import limits as limit_rules
 from layover.stores.memory import claims, limits, signals
 from layover.stores.memory import commands as command_queue
 from layover.testing.simulation.mixture import FAULTS
-from tests.simulation.mutants import MUTANTS, edited
+from tests.simulation.breaking import edited
+from tests.simulation.mutants import MUTANTS
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence

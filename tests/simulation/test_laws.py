@@ -10,9 +10,10 @@ import pytest
 from layover.testing.simulation.laws import LAWS
 from layover.testing.simulation.mixture import drawn
 from layover.testing.simulation.running import run
+from tests.simulation.breaking import broken
 from tests.simulation.flows import EVERYTHING, only
 from tests.simulation.law_mutants import LAW_MUTANTS, LawMutant
-from tests.simulation.mutants import MUTANTS, NOTICED, broken
+from tests.simulation.mutants import MUTANTS, NOTICED
 
 if TYPE_CHECKING:
     from layover.testing.simulation.world import Ran

@@ -8,9 +8,11 @@ from types import ModuleType
 import pytest
 
 from layover.testing.simulation.running import run
+from tests.simulation.breaking import broken
 from tests.simulation.flows import EVERYTHING
 from tests.simulation.law_mutants import LAW_MUTANTS
-from tests.simulation.mutants import MUTANTS, UNNOTICED, broken
+from tests.simulation.mutants import MUTANTS
+from tests.simulation.unnoticed_mutants import UNNOTICED
 
 _QUICK = (
     "appends are not fenced",

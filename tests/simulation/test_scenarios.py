@@ -93,3 +93,16 @@ def test_what_is_created_after_a_leap_of_the_clock_that_was_not_heard_of_is_not_
     ran = Script(monkeypatch, play).run()
     assert not ran.broken, "\n".join([*map(str, ran.broken), *ran.lines])
     assert dict(ran.statuses) == {"completed": 1}
+
+
+PARENT = {"name": "parent", "nodes": [{"id": "kid", "type": "workflow", "workflow": "child"}]}
+CHILD = {"name": "child", "settings": {"max_recoveries": 1}, "nodes": [{"id": "weigh", "type": "weigh"}]}
+
+
+def test_a_parent_that_fails_with_a_child_that_kills_its_instances_is_not_its_victim() -> None:
+    settings = RuntimeSettings(lease_ttl=2_000, recovery_backoff=1, suspect_alone=1)
+    mixture = Mixture(instances=2, executions=1, minutes=20, deadly_calls=1.0, settings=settings)
+    scenario = Scenario([CHILD, PARENT], [weigh], lambda *_: Start("parent"), cancels=False)
+    ran = run(1, scenario, mixture, traces=True)
+    assert not ran.broken, "\n".join([*map(str, ran.broken), *ran.lines])
+    assert set(ran.statuses) == {"failed"}  # operators retry them, in vain

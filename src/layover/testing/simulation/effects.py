@@ -1,6 +1,6 @@
 """What functions do to the world outside, recorded in a simulated run: a law says that it happens once.
 
-An engine repeats a call that was lost with its instance, since nobody can know how far it got. So a function that has
+An engine repeats a call that was lost with its instance, since it cannot know how far it got. So a function that has
 an effect needs something that makes the second time harmless: an idempotency key for the system outside, a probe, or a
 person who looks. `effect` stands where the function has it, and shows whether one is missing.
 """

@@ -41,11 +41,22 @@ async def _look_at(world: World, oracle: Oracle, id_: str, head: Head) -> None:
             oracle.breaks("ENDS_OR_SAYS_WHY", f"{id_} ({head.workflow}) is {head.status}: {said}")
         elif head.status != "paused":
             oracle.breaks("LIVENESS", f"{id_} ({head.workflow}) is still {head.status}: {why.summary}")
-    if any(kill[0] == id_ for kill in oracle.kills) or _is_crashing(world):
+    if id_ in _killers(world, oracle) or _is_crashing(world):
         return
     for event in oracle.log(id_):
         if isinstance(event, ev.NodeFailed) and event.error.code == "max_recoveries":
             oracle.breaks("INNOCENT_GOES_ON", f"{event.node} of {id_} failed for what others did to its instances")
+
+
+def _killers(world: World, oracle: Oracle) -> dict[str, None]:
+    """Return the executions whose calls killed instances, and their ancestors, which fail with the error of a child."""
+    found: dict[str, None] = {}
+    for killer, _ in oracle.kills:
+        id_: str | None = killer
+        while id_ is not None and id_ not in found:
+            found[id_] = None
+            id_ = world.database.infos[id_].parent_id if id_ in world.database.infos else None
+    return found
 
 
 def _is_crashing(world: World) -> bool:

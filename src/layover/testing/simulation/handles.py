@@ -56,7 +56,7 @@ class Timer(asyncio.TimerHandle):
         self.later, self.left = later, most
 
     def passes_over(self) -> bool:
-        """Return whether it rings later, because whoever waits for it would do nothing now."""
+        """Return whether it rings later, because its waiter would do nothing now."""
         moment = self.later() if self.left else None
         if moment is None:
             return False

@@ -1,7 +1,7 @@
 """Processes that are none: what runs in one of them carries its mark, and ends with it.
 
-A task and a timer inherit the mark of whoever made them. When a life ends, what it had still to do is put aside and not
-let go of: code that is let go of would run its `finally`, which a process that dies does not.
+A task and a timer inherit the mark of the code that made them. When a life ends, what it had still to do is put aside
+and not let go of: code that is let go of would run its `finally`, which a process that dies does not.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Life(Lane):
         self.rate, self.boot = 1.0, 0.0  # of its clock that never jumps
         self.engine: Runtime | None = None  # once it is open
         self.instance: Instance | None = None  # of the engine, while that is open
-        self.requests: dict[asyncio.Future[Any], None] = {}  # of people, which nobody answers if it dies
+        self.requests: dict[asyncio.Future[Any], None] = {}  # of people; they get no reply if it dies
         self.context = contextvars.copy_context()
         self.context.run(LIFE.set, self)
 
@@ -69,7 +69,7 @@ class Life(Lane):
         self.engine, self.instance = engine, engine.instance
 
     def closing(self) -> Runtime | None:
-        """Return the engine, which is to be stopped: from now on nobody asks it for anything."""
+        """Return the engine, which is to be stopped: it gets no more requests."""
         engine, self.engine, self.instance = self.engine, None, None
         return engine
 

@@ -36,11 +36,11 @@ _ANY_NUMBER = 10**9  # of looks that see nothing
 
 
 class Deadlocked(RuntimeError):  # noqa: N818 - it says what the world is
-    """Nobody has anything to do, and nobody waits for a moment: nothing will ever happen again."""
+    """No callback is ready and no timer is set: nothing will ever happen again."""
 
 
 class Endless(RuntimeError):  # noqa: N818 - it says what the run is
-    """More steps are made than any run needs: whoever makes them waits for nothing."""
+    """A run makes more steps than any run needs: some task goes round without waiting."""
 
 
 class SimulatedLoop(base_events.BaseEventLoop):
@@ -245,7 +245,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
     # What a loop with a selector does
 
     def _write_to_self(self) -> None:
-        """Wake nobody: all of it is on one thread."""
+        """Do nothing: there is one thread, which is awake."""
 
     def _process_events(self, event_list: list[Any]) -> None:
         """Do nothing: no file is watched."""

@@ -82,14 +82,14 @@ class SimulatedMachine(Machine):
 
 
 class _SimulatedClock(Clock):
-    """Whoever waits for something to be due, and would find that nothing is, waits on, now and then to no purpose."""
+    """A service that would find nothing due waits on; now and then it wakes up all the same."""
 
     def __init__(self, life: Life, running: Callable[[], int]) -> None:
         super().__init__(running)
         self._life = life
 
     async def wait(self, until: int, hinted: asyncio.Event) -> None:
-        """Return at a moment at which there may be something to do, or when somebody hints at it."""
+        """Return at a moment at which there may be something to do, or when a hint says so."""
         loop = self._life.loop
         moment = loop.time() + max(0, until - self.now()) / 1000
         ringing = loop.ring(moment, hinted.set, self._later, _MOST_PASSED_OVER)
@@ -99,9 +99,9 @@ class _SimulatedClock(Clock):
             ringing.cancel()
 
     def _later(self) -> float | None:
-        """Return when to look again, if nobody has anything to do for now: nothing is driven here, and nothing is due.
+        """Return when to look again; None if something is driven here or due.
 
-        Whose line is cut, or who stands still, finds that out.
+        An instance that has no line to the database, or stands still, wakes up and finds out.
         """
         life = self._life
         world, instance = life.world, life.instance

@@ -1,6 +1,6 @@
 """The oracle: what was promised, checked at the moment against the tables, and once more when all is over.
 
-The oracle sees what nobody in the run can see: the tables as they are, and who is out of touch for which reason.
+The oracle sees what no instance can see: the tables as they are, and who is out of touch for which reason.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _STATUSES: dict[type[ev.DomainEvent], str] = {
 
 
 class _View(NamedTuple):
-    """What somebody was told of an execution: that its log goes so far, and in which status it is then."""
+    """What a caller was told of an execution: how far its log goes, and its status there."""
 
     id: str
     last_seq: int
@@ -107,10 +107,10 @@ class Oracle:
         row = self._world.database.points.get(id_)
         return row.point if row is not None else None
 
-    # What somebody is told
+    # What callers are told
 
     def told(self, what: str, view: Execution) -> None:
-        """Look at something that anybody is told of an execution: it is in its log by then."""
+        """Check what a caller is told of an execution: it must be in the log by then."""
         seen = _View(view.id, view.last_seq, view.status)
         durable = self.last_seq(view.id)
         if view.last_seq > durable:
@@ -130,7 +130,7 @@ class Oracle:
             self.breaks("TOLD_IS_DURABLE", f"{what} of {view.id} told {view.status} at {view.last_seq}; it was {last}")
 
     def started(self, start: Start, view: Execution) -> None:
-        """Look at an execution that somebody was told they have begun."""
+        """Check an execution that a caller was told it has started."""
         self.told("start", view)
         events = self.log(view.id)
         first = events[0] if events else None
@@ -138,18 +138,18 @@ class Oracle:
             self.breaks("KEY_ONCE", f"who began {view.id} with {start.input!r} was told of one with {first.input!r}")
 
     def paused(self, view: Execution) -> None:
-        """Take note that somebody was told of a pause."""
+        """Note that a caller was told of a pause."""
         self.told("pause", view)
         if view.status in ("paused", "pausing"):
             self.held[view.id] = None
 
     def resumes(self, id_: str) -> None:
-        """Take note that somebody is about to let an execution go on."""
+        """Note that a caller is about to resume an execution."""
         self.held.pop(id_, None)
         self._ordered.pop(id_, None)
 
     def workflow_paused(self, workflow: str, moved: WorkflowStatusChange, known: Sequence[str]) -> None:
-        """Take note that somebody was told that a workflow is paused, and so is what was known to run of it."""
+        """Note that a caller was told that a workflow is paused, with its executions that were known then."""
         if moved.status.state != "paused":
             return
         self._held_workflows[workflow] = self._world.database.clock()
@@ -159,7 +159,7 @@ class Oracle:
                 self._ordered[id_] = head.last_seq
 
     def workflow_resumes(self, workflow: str) -> None:
-        """Take note that somebody is about to let a workflow go on."""
+        """Note that a caller is about to resume a workflow."""
         self._held_workflows.pop(workflow, None)
         heads = self._world.database.heads
         self._ordered = {id_: seq for id_, seq in self._ordered.items() if heads[id_].workflow != workflow}
@@ -174,26 +174,26 @@ class Oracle:
         return next(one.document for one in database.versions if one.hash == hash_)
 
     def answered(self, point: str, key: str, data: object, taken: Reserved) -> None:
-        """Take note that somebody was told that an answer is accepted."""
+        """Note that a caller was told that its answer is accepted."""
         self.promises.answered(point, key, data, taken)
 
     def decided(self, point: str, by: str, taken: Reserved, *, approved: bool) -> None:
-        """Take note that somebody was told that a decision is accepted."""
+        """Note that a caller was told that its decision is accepted."""
         self.promises.decided(point, by, taken, approved=approved)
 
     def called_back(self, execution_id: str, point: str, reply: Reply | None) -> None:
-        """Take note that somebody was told that their reply is accepted."""
+        """Note that a system was told that its reply is accepted."""
         self.promises.called_back(execution_id, point, reply)
 
     def signalled(self, name: str, key: str, taken: SignalReceipt) -> bool:
-        """Take note that somebody was told that a signal is taken; return whether it is new."""
+        """Note that a system was told that its signal is taken; return whether it is new."""
         self.promises.signalled(name, key, taken)
         return not taken.repeated
 
     # What an instance does
 
     def claimed(self, life: Life, before: Head) -> None:
-        """Look at a claim: nobody takes over what it drives itself.
+        """Check a claim: an instance never takes over what it drives itself.
 
         Who tries to begin what an earlier try of its own has begun without its hearing of it does not drive that.
         """

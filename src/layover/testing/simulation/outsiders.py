@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from layover.testing.simulation.scenario import Start
     from layover.testing.simulation.world import World
 
-_EARLY = 0.4  # of the signals that are known to be wanted are sent whether somebody waits for them or not
+_EARLY = 0.4  # of the signals that are known to be wanted are sent whether an execution waits for them or not
 _NEVER = 0.3  # of those that may never come
 _FAILS = 0.1  # of the replies say that it has failed
 _BEATS = 0.2  # of those who reply have said before that they are at it
@@ -20,11 +20,11 @@ _MOST_TRIES = 200
 
 
 class Outsiders:
-    """Whoever executions wait for, besides people."""
+    """The systems that executions wait for: they send signals and reply to callbacks."""
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._early: dict[tuple[str, str], None] = {}  # signals that are sent, or never will be, whoever waits for them
+        self._early: dict[tuple[str, str], None] = {}  # signals that are sent early, or never
         self._sent: dict[tuple[str, str, str], None] = {}  # the others, by name, key and point
         self._replied: dict[str, None] = {}  # points to which a reply is on its way
 
@@ -48,7 +48,7 @@ class Outsiders:
                 world.outside.begin(self._bring(wanted, "early", data, world.chance.uniform(0, 60)))
 
     async def _send(self) -> None:
-        """Send what somebody waits for."""
+        """Send a signal that an execution waits for."""
         world = self._world
         while True:
             wait = await world.loop.look_until(lambda: world.chance.expovariate(1 / 5), self._choose_wait)
@@ -61,7 +61,7 @@ class Outsiders:
         return self._world.chance.choice(waits) if waits else None
 
     async def _bring(self, wanted: tuple[str, str], mark: str, data: object, delay: float = 0) -> None:
-        """Bring a signal until somebody says that it is taken; under its id it is the same however often it comes."""
+        """Send a signal until an instance says that it is taken; under its id it counts once."""
         world, (name, key) = self._world, wanted
         await asyncio.sleep(delay)
         world.noted(world.outside, f"send the signal {name} with the key {key}")
@@ -97,7 +97,7 @@ class Outsiders:
         return world.chance.choice(waiting) if waiting else None
 
     async def _call_back(self, row: PointRow) -> None:
-        """Reply until somebody says that it is taken, or nobody waits for it any more."""
+        """Reply until an instance says that the reply is taken, or the callback is closed."""
         world, point = self._world, row.point.id
         output, fails = world.scenario.answer(world.chance, row), world.chance.random() < _FAILS
         told: list[None] = []

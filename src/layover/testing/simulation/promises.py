@@ -27,7 +27,7 @@ class Reply(NamedTuple):
 
 
 class _Accepted(NamedTuple):
-    """What somebody was told is accepted: for which execution, under which key, and what it was."""
+    """What a caller was told is accepted: for which execution, under which key, and its data."""
 
     execution_id: str
     key: str
@@ -52,7 +52,7 @@ class Promises:
         self._decisions: dict[tuple[str, str], _Accepted] = {}  # by point and person
         self._replies: dict[str, _Accepted] = {}  # by point
         self._signals: list[_Told] = []
-        self._new: dict[str, None] = {}  # ids of signals that somebody was told are new
+        self._new: dict[str, None] = {}  # ids of signals whose sender was told that they are new
 
     def answered(self, point: str, key: str, data: object, taken: Reserved) -> None:
         """Take note that an answer is accepted; the same again under its key is the same."""
@@ -156,7 +156,7 @@ class Promises:
 
 
 def _is_given_up(events: Sequence[ev.AnyEvent], point: str) -> bool:
-    """Return whether somebody gave up waiting at a point, by the log of its execution."""
+    """Return whether a point was given up while it was open, by the log of its execution."""
     is_open = False
     for one in events:
         if isinstance(one, ev.PausePointOpened) and one.point == point:

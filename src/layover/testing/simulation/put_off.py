@@ -1,7 +1,7 @@
 """What has something to do is not put off for long: an instance that could not read it for a moment tries again soon.
 
-An execution that nobody drives is due when its next timer is, or at once if it has work or commands. One that is put
-off for a minute instead is not due, so nobody misses it; whoever waits for it does.
+An execution that no instance drives is due when its next timer is, or at once if it has work or commands. One that is
+put off for a minute instead is not due, so no poll misses it; its caller does.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PutOff:
 
 
 def _is_ready(head: Head) -> bool:
-    """Return whether there is something to do, and nobody is at it; suspects and what lacks functions have to wait."""
+    """Return whether an execution without a driver has something to do, and is neither a suspect nor held back."""
     if head.owner is not None or head.status in CLOSED or head.missing or head.takeovers:
         return False
     return head.status == "running" or head.commands_seq > head.commands_done

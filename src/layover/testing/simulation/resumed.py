@@ -1,4 +1,4 @@
-"""Who resumes a workflow lets go of all that was held because of its pause, whoever paused and resumed it meanwhile."""
+"""Resuming a workflow resumes every execution that its pause held, also if others paused and resumed it meanwhile."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class ResumedWorkflows:
         self._let_go: dict[str, str] = {}  # workflows, by execution
 
     def pauses(self, workflow: str) -> None:
-        """Take note that somebody is about to pause a workflow."""
+        """Note that a caller is about to pause a workflow."""
         self._let_go = {id_: name for id_, name in self._let_go.items() if name != workflow}
 
     def told(self, workflow: str, known: Sequence[str]) -> None:
-        """Take note that somebody was told that a workflow goes on, and what there was of it when they asked."""
+        """Note that a caller was told that a workflow is resumed, and which executions it had then."""
         heads = self._world.database.heads
         self._let_go.update((id_, workflow) for id_ in known if heads[id_].workflow == workflow)
 

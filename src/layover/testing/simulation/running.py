@@ -56,7 +56,7 @@ def _by_itself() -> Iterator[None]:
     before = logger.propagate, of_loop.level, gc.isenabled(), sys.unraisablehook
     level = logger.level
     logger.propagate = False
-    logger.setLevel(logging.ERROR)  # nobody reads what is below
+    logger.setLevel(logging.ERROR)  # lower levels are read by no one
     of_loop.setLevel(logging.CRITICAL + 1)
     gc.disable()
     gc.freeze()  # what was there before is not looked through afterwards

@@ -41,7 +41,7 @@ class Timeliness:
         for id_, head in self._world.database.heads.items():
             if head.owner is None or (life := owners.get(head.owner)) is None:
                 continue
-            has_lease = head.wake_at is not None and head.wake_at > time  # else it is due, for anybody
+            has_lease = head.wake_at is not None and head.wake_at > time  # else it is due for every instance
             if life.reads_until.get(id_, 0.0) > now - _SOON:
                 continue  # replies that are slow one after the other: it has claimed it, and reads it
             if has_lease and life.instance is not None and id_ not in life.instance.driver.active:

@@ -30,7 +30,7 @@ class Trace:
         self.word(text)
 
     def digest(self) -> None:
-        """Take what is gathered into the hash; whoever makes steps sees to it that it does not become too much."""
+        """Take what is gathered into the hash. The loop calls it often enough that it does not become too much."""
         self._hash.update(self.moments.tobytes())
         self._hash.update("\n".join(self._words).encode())
         del self.moments[:]

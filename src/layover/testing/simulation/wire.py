@@ -1,6 +1,6 @@
 """The way of one instance to the database: requests and replies travel apart, are slow, late or lost.
 
-A request that is on its way is done even if whoever sent it has died, or has given up waiting.
+A request that is on its way is done even if its sender has died, or has given up waiting.
 """
 
 from __future__ import annotations
@@ -204,13 +204,13 @@ class Wire:
     ) -> None:
         """Do what is asked, in the database's process, and send the reply."""
         if name == "appends.commit_informed" and self._life.dead:
-            return  # whoever would have decided is dead
+            return  # the instance that would have decided is dead
         oracle, found = self._world.oracle, None
         error: Exception | None = fate.error
         before = dict(self._world.database.heads) if name == "claims.claim" else {}
         try:
             found = done_at_once(work())
-        except Exception as raised:  # noqa: BLE001 - it belongs to whoever asked
+        except Exception as raised:  # noqa: BLE001 - it belongs to the sender
             error = error or raised
         self._world.noted(self._life, f"{ASKS}{name}")
         for one in found.claimed if before and found is not None else ():
