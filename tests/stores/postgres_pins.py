@@ -8,7 +8,11 @@ PINNED = {
     "commit of resting moves": {"heads_pkey (execution_id)"},
     "commit of new ones": {"versions_by_hash (hash, workflow)"},
     "commit of leased ones": {"versions_by_hash (hash, workflow)"},
-    "commit of started inputs": {"trigger_inputs_pkey (trigger_id, input_id)", "versions_by_hash (hash, workflow)"},
+    "commit of started inputs": {
+        "trigger_inputs_pkey (trigger_id, input_id)",
+        "heads_pkey (execution_id)",
+        "versions_by_hash (hash, workflow)",
+    },
     "due_triggers": {"triggers_due (next_at)"},
     "due_trigger_inputs": {"trigger_inputs_due (due_at)"},
     "next_trigger_due": {"triggers_due (next_at)", "trigger_inputs_due (due_at)", "standings_due (due_at)"},

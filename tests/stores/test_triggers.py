@@ -396,6 +396,16 @@ async def test_an_unknown_input_starts_nothing(store: Store) -> None:
     assert outcome.verdict == "exists"
 
 
+async def test_an_input_stays_pending_whose_execution_is_there_already(store: Store) -> None:
+    await pending(store)
+    await store.appends.commit([creation(1)])
+    (outcome,) = await store.appends.commit([starting()])  # type: ignore[list-item]
+    assert outcome.verdict == "exists"
+    one = await store.triggers.find_input(T, "i1")
+    assert one is not None
+    assert (one.state, one.execution_id) == ("pending", "")
+
+
 async def test_many_starters_start_one_execution(database: Database) -> None:
     stores = [database() for _ in range(3)]
     for n, one in enumerate(stores):

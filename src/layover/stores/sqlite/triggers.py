@@ -170,7 +170,7 @@ def _all_of(workflow: str) -> dict[str, apsw.SQLiteValue]:
 
 
 def start_input(db: apsw.Connection, started: InputKey, execution_id: bytes) -> bool:
-    """Mark an input as started, with the execution that it starts; return whether it was pending."""
+    """Mark an input as started, with the execution that it starts; return whether it was pending, and that is new."""
     values = {"trigger_id": key(started.trigger_id), "input_id": started.input_id, "execution_id": execution_id}
     db.execute(SQL["start_trigger_inputs"], values)
     return db.changes() == 1

@@ -103,6 +103,7 @@ WHERE trigger_id = :trigger_id AND input_id IN (SELECT value FROM json_each(:ids
 UPDATE trigger_inputs
 SET state = 'started', execution_id = :execution_id
 WHERE trigger_id = :trigger_id AND input_id = :input_id AND state = 'pending'
+    AND NOT EXISTS (SELECT 1 FROM heads WHERE heads.execution_id = :execution_id)
 
 -- name: change_trigger_input
 UPDATE trigger_inputs

@@ -2,13 +2,15 @@
 -- Whatever belongs to an execution is written only if its append has passed.
 
 -- name: started_inputs
--- Turns inputs of triggers from pending to started; an execution whose input was not pending is not begun.
+-- Turns inputs of triggers from pending to started, unless their executions are there already; an execution whose input
+-- was not pending is not begun.
 pending_inputs AS MATERIALIZED (
     SELECT i.trigger_id, i.input_id, g.execution_id
     FROM unnest(:started_ids::uuid[], :started_triggers::uuid[], :started_inputs::text[])
         AS g (execution_id, trigger_id, input_id)
     JOIN layover.trigger_inputs AS i ON i.trigger_id = g.trigger_id AND i.input_id = g.input_id
     WHERE (i.state = 'pending') IS TRUE -- not sought by: the key is enough
+        AND NOT EXISTS (SELECT 1 FROM layover.heads AS h WHERE h.execution_id = g.execution_id)
     ORDER BY i.trigger_id, i.input_id -- in every group, so that no two groups wait for each other
     FOR NO KEY UPDATE OF i
 ),
