@@ -200,7 +200,7 @@ class PostgresFloor:
         at, source = now(), f"once:{point[:16]}"
         head = (id_, len(step.events) - 1, 0, "paused")
         command = (at, asked.command, source, 0)
-        await self._answers.submit((*head, point, "answered", asked.answered, *command, OWNER, at + LEASE))
+        await self._answers.submit((*head, point, "answered", asked.answered, *command, OWNER, at + LEASE, LEASE))
 
     def claim(self, id_: Id) -> asyncio.Future[None]:
         """Take up an execution."""

@@ -7,13 +7,16 @@ import inspect
 import os
 import sys
 import traceback
-from contextlib import suppress
 from importlib.metadata import version
+from typing import TYPE_CHECKING
 
 from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
 from layover.cli.exits import BAD_INPUT, DONE, FAILED, INTERRUPTED, Stop
 from layover.errors import LayoverError
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 _UNWRITTEN = frozenset({errno.EDQUOT, errno.EFBIG, errno.EIO, errno.ENOSPC})  # what a file says that takes no more
 STANDARD_INPUT = "<stdin>"  # a bare dash would be taken for an option
@@ -112,7 +115,7 @@ def main() -> None:
     try:
         sys.stdout.flush()
     except BrokenPipeError:
-        _forget_output()
+        _forget(sys.stdout)
     except OSError as error:
         code = _unwritten(error)
     sys.exit(code)
@@ -135,7 +138,7 @@ def run_command(words: list[str]) -> int:
 
         return _ended(error, stop_for(error))
     except BrokenPipeError:  # the reader has seen enough
-        _forget_output()
+        _forget(sys.stdout)
         return DONE
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -157,7 +160,7 @@ def _ended(error: BaseException, stop: Stop) -> int:
     """Say why a command did not go well, and what to do about it."""
     from layover.cli.screen import note  # noqa: PLC0415 - only what goes wrong needs it
 
-    with suppress(OSError):  # where errors go may be full, too
+    try:
         if os.environ.get("LAYOVER_DEBUG", "") not in ("", "0"):
             sys.stderr.write("".join(traceback.format_exception(error)))
         note(f"layover: {stop.message}", "red")
@@ -165,6 +168,9 @@ def _ended(error: BaseException, stop: Stop) -> int:
             note(f"  {detail}")
         if stop.hint:
             note(stop.hint)
+        sys.stderr.flush()
+    except OSError:  # where errors go may be full, too
+        _forget(sys.stderr)
     return stop.code
 
 
@@ -190,10 +196,10 @@ def _open_closed_streams() -> None:
 
 def _unwritten(error: OSError) -> int:
     """Say that what was printed could not be written."""
-    _forget_output()
+    _forget(sys.stdout)
     return _ended(error, Stop(f"The output could not be written: {error.strerror or error}.", FAILED))
 
 
-def _forget_output() -> None:
-    """Write what is left to nowhere, so that the interpreter does not complain when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _forget(stream: TextIO) -> None:
+    """Write what is left of an output to nowhere, so that the interpreter does not complain when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -102,7 +102,8 @@ async def test_of_two_people_at_two_servers_one_is_heard(tmp_path: Path) -> None
             winner, lost = ("mia", ben) if mia.status == 201 else ("ben", mia)
             assert (lost.json["winner"]["by"], lost.json["winner"]["answer"]) == (winner, winner)
             assert await output(other, started["id"]) == winner
-            assert await audited(other, started["id"]) == [("mia", "execution.start"), (winner, "point.answer")]
+            acts = {("mia", "execution.start"), (winner, "point.answer")}  # the servers' clocks differ by milliseconds
+            assert set(await audited(other, started["id"])) == acts
 
 
 async def test_a_key_is_known_at_both_servers(tmp_path: Path) -> None:

@@ -140,12 +140,15 @@ async def test_a_call_whose_instance_is_dead_is_not_said_to_be_running(tmp_path:
     await store.open("gone")
     now = await store.now()
     await store.claims.claim(Claim(instance="gone", now=now, lease_until=now + HOUR, execution_id=started.id))
+    leased = await store.queries.find_execution(started.id)
+    assert leased is not None
+    assert leased.head.wake_at is not None
     async with engine_at(tmp_path, executions=0) as engine:
         (running,) = (await engine.queries.why(started.id)).reasons
         await store.close()  # which gives nothing back of what it drove
         (lost,) = (await engine.queries.why(started.id)).reasons
     assert (running.kind, running.text) == ("call", "`a` is running on gone (attempt 1).")
-    assert (lost.kind, lost.until) == ("recovery", Moment.of(now + HOUR))
+    assert (lost.kind, lost.until) == ("recovery", Moment.of(leased.head.wake_at))
     assert lost.text == (
         "`a` was running on gone, which is no longer running. "
         f"Another instance takes it over at {moment(now + HOUR)} at the latest."
