@@ -101,6 +101,7 @@ async def test_a_takeover_is_a_warning(tmp_path: Path, written: Written) -> None
         assert row.head.wake_at is not None
         later = row.head.wake_at + 1
         lost = Claim(instance="lost", now=later, lease_until=clock.now + 1, execution_id=started.id)
+        engine.instance.driver.active[started.id].drop()  # which it would do when it renews its lease
         await engine.instance.store.claims.claim(lost)
         clock.skip(engine, 1_000)
         (await held.begun()).returns(1)
