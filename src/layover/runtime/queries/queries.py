@@ -102,6 +102,8 @@ class Queries:
     async def failures(self, rows: Sequence[ExecutionRow]) -> dict[str, Failure]:
         """Return why executions of a list failed, by the last event of each; without details, which may be long."""
         failed = [row.head for row in rows if row.closed is not None and row.closed.error_code]
+        if not failed:
+            return {}
         last = await asyncio.gather(*(self.history(head.execution_id, head.last_seq, 1) for head in failed))
         return {
             head.execution_id: replace(failure_of(entry.event.error), details=None)
