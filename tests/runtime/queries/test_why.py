@@ -151,7 +151,7 @@ async def test_a_call_whose_instance_is_dead_is_not_said_to_be_running(tmp_path:
     assert (lost.kind, lost.until) == ("recovery", Moment.of(leased.head.wake_at))
     assert lost.text == (
         "`a` was running on gone, which is no longer running. "
-        f"Another instance takes it over at {moment(now + HOUR)} at the latest."
+        f"Another instance takes it over at {moment(leased.head.wake_at)} at the latest."
     )
 
 
