@@ -45,8 +45,10 @@ async def _admit(call: Request[None, NoQuery]) -> None:
 
 
 async def _count(call: Request[Any, NoQuery], name: str, rate: tuple[int, float] | None) -> None:
-    wait = await call.services.limiter.take(name, *rate) if rate is not None else None
-    if rate is not None and wait is not None:
+    if rate is None:
+        return
+    wait = await call.services.limiter.take(name, *rate)
+    if wait is not None:
         headers = {"retry-after": str(max(1, math.ceil(wait)))}
         raise Refusal("rate_limited", f"At most {rate[0]} deliveries in {rate[1]:g} s.", headers=headers)
 
