@@ -6,7 +6,8 @@ import asyncio
 import functools
 import signal
 from concurrent.futures import Future
-from queue import SimpleQueue
+from contextlib import suppress
+from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from layover.client.client import Client
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from layover.interface.durations import Duration
 
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
+_LOOK_FOR_SIGNALS = 0.5  # seconds
 
 
 @blocking(Door)
@@ -131,7 +133,10 @@ class SyncEngine(SyncDoor):
 
         before = {number: signal.signal(number, stop) for number in _STOPPING}
         try:
-            told.get()
+            # A signal that comes just before the wait interrupts nothing: its handler runs when the wait is over.
+            while not often:
+                with suppress(Empty):
+                    told.get(timeout=_LOOK_FOR_SIGNALS)
             self.close()
         finally:
             for number, handler in before.items():
