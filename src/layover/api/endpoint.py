@@ -20,7 +20,7 @@ from layover.api.hosts import is_own_address
 from layover.api.idempotency import LONGEST_KEY, OthersReply, Repeatable
 from layover.api.problems import Refusal, refusal_of
 from layover.api.request import Request, Response, Stream
-from layover.api.routing import NoQuery
+from layover.api.routing import AnyQuery, NoQuery
 from layover.errors import LayoverError
 from layover.logs.context import REQUEST_ID
 from layover.runtime.execution.callback_tokens import has_form_of_token, hash_of
@@ -132,7 +132,7 @@ class Endpoint:
         if caller is not NOBODY and route.needs and not caller.may(route.needs):
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
         pairs = _pairs(scope)
-        query = queried(pairs, route.query) if pairs or route.query is not NoQuery else _NO_QUERY
+        query = _query(route, pairs)
         call: Request[Any, Any] = Request(
             services=services,
             caller=caller,
@@ -145,7 +145,7 @@ class Endpoint:
             counted_as=self._known_as(caller, scope) if route.open == "sender" else "",
         )
         if route.admit is not None:
-            await route.admit(call)
+            call.admitted = await route.admit(call)
         if route.body is not None:
             raw = await read_body(receive, headers, services.settings, route.largest_body)
             if raw:  # what is not there is of no kind, whatever a client says that it is
@@ -357,6 +357,12 @@ def _check_head(scope: Scope, headers: Mapping[str, str]) -> None:
             raise Refusal("invalid_parameter", f"The header `{twice[0]}` is given twice.")
     if "\0" in scope["path"]:
         raise Refusal("not_found", "There is nothing under this path.")
+
+
+def _query(route: Route, pairs: list[tuple[str, str]]) -> Any:
+    if route.query is AnyQuery:
+        return AnyQuery(tuple(pairs))
+    return queried(pairs, route.query) if pairs or route.query is not NoQuery else _NO_QUERY
 
 
 def _pairs(scope: Scope) -> list[tuple[str, str]]:

@@ -71,6 +71,7 @@ class Request(Generic[B, Q]):
         self.request_id = request_id
         self.base = base  # the path that the application is mounted at
         self.counted_as = counted_as  # where the route itself counts what its senders send
+        self.admitted: object = None  # what the route has found out before the body was read
         self._service: UserService | None = None
 
     @property

@@ -29,6 +29,12 @@ class NoQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A route that takes no parameters."""
 
 
+class AnyQuery(msgspec.Struct, frozen=True):
+    """A route that takes whatever parameters its callers have, in the order in which they come."""
+
+    pairs: tuple[tuple[str, str], ...] = ()
+
+
 class Route(msgspec.Struct, frozen=True, kw_only=True):
     """One method of one path."""
 
@@ -39,7 +45,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     needs: tuple[Permission, ...] = ()  # one of these; without any, `open` says who
     open: Open | None = None
-    admit: Callable[[Request[Any, Any]], Awaitable[None]] | None = None  # refuses before a body is read
+    admit: Callable[[Request[Any, Any]], Awaitable[object]] | None = None  # refuses before a body is read
     body: type[Any] | None = None  # a struct, `bytes` for what the handler reads itself, or nothing
     body_required: bool = True
     largest_body: int | None = None  # in bytes, if it is less than what the server takes

@@ -26,7 +26,7 @@ class Payload(msgspec.Struct, frozen=True, omit_defaults=True):
     input_id: str
     data: object = None
     headers: dict[str, str] = {}
-    query: dict[str, str] = {}
+    query: dict[str, str | list[str]] = {}
 
 
 def decode_payload(body: bytes) -> Payload:
