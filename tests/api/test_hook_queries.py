@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -35,7 +35,11 @@ async def test_parameters_are_texts_and_those_that_come_twice_are_lists(tmp_path
 
 
 async def test_a_filter_and_an_input_see_them(tmp_path: Path) -> None:
-    fields = {"filter": "trigger.query.shop == 'north'", "input": "${trigger.query.order}", "respond": "result"}
+    fields: dict[str, Any] = {
+        "filter": "trigger.query.shop == 'north'",
+        "input": "${trigger.query.order}",
+        "respond": "result",
+    }
     async with hooked(tmp_path, **fields) as api:
         assert (await deliver(api, 1, path=f"{PATH}?shop=north&order=7")).json == {"got": "7"}
         assert (await deliver(api, 2, path=f"{PATH}?shop=south&order=7")).json["status"] == "filtered"
