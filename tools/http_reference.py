@@ -11,7 +11,6 @@ import msgspec
 
 from layover.api.problems import STATUS
 from layover.api.routes import FAMILIES, ROUTES
-from layover.api.routing import AnyQuery
 from layover.service.permissions import ROLES, Permission
 
 if TYPE_CHECKING:
@@ -109,8 +108,6 @@ def _table(routes: list[Route]) -> str:
 
 
 def _address(route: Route) -> str:
-    if route.query is AnyQuery:
-        return f"{route.path}?…"
     names = [f"{field.encode_name}=" for field in msgspec.structs.fields(route.query)]
     return re.sub(r":\w+}", "}", route.path) + (f"?{'&'.join(names)}" if names else "")
 

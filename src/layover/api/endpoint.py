@@ -20,7 +20,7 @@ from layover.api.hosts import is_own_address
 from layover.api.idempotency import LONGEST_KEY, OthersReply, Repeatable
 from layover.api.problems import Refusal, refusal_of
 from layover.api.request import Request, Response, Stream
-from layover.api.routing import AnyQuery, NoQuery
+from layover.api.routing import NoQuery
 from layover.errors import LayoverError
 from layover.logs.context import REQUEST_ID
 from layover.runtime.execution.callback_tokens import has_form_of_token, hash_of
@@ -138,6 +138,7 @@ class Endpoint:
             caller=caller,
             body=None,
             query=query,
+            pairs=pairs,
             path=path,
             headers=headers,
             request_id=request_id,
@@ -360,9 +361,8 @@ def _check_head(scope: Scope, headers: Mapping[str, str]) -> None:
 
 
 def _query(route: Route, pairs: list[tuple[str, str]]) -> Any:
-    if route.query is AnyQuery:
-        return AnyQuery(tuple(pairs))
-    return queried(pairs, route.query) if pairs or route.query is not NoQuery else _NO_QUERY
+    is_free = route.any_query or (not pairs and route.query is NoQuery)
+    return _NO_QUERY if is_free else queried(pairs, route.query)
 
 
 def _pairs(scope: Scope) -> list[tuple[str, str]]:

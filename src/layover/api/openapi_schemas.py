@@ -11,22 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from layover.api.routing import AnyQuery
 from layover.model.shared import Resource, schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 _REF: Final = "#/components/schemas/{name}"
-_ANY_PARAMETERS: Final[dict[str, Any]] = {
-    "name": "parameters",
-    "in": "query",
-    "required": False,
-    "description": "Any parameters: an object whose members are parameters of their own",
-    "style": "form",
-    "explode": True,
-    "schema": {"type": "object", "additionalProperties": {"type": "string"}},
-}
 _PAGE: Final = re.compile(r"\bPage_(\w+?)_(?=$)")
 
 
@@ -54,8 +44,6 @@ class Schemas:
 
 def parameters_of(query: type[Any]) -> list[dict[str, Any]]:
     """Return the parameters of a query, each with its schema; one that may be left out is never null."""
-    if query is AnyQuery:
-        return [_ANY_PARAMETERS]
     _, components = msgspec.json.schema_components((query,), ref_template=_REF, schema_hook=schema_of)
     schema = components[query.__name__]
     found: list[dict[str, Any]] = []

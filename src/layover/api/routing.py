@@ -29,12 +29,6 @@ class NoQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A route that takes no parameters."""
 
 
-class AnyQuery(msgspec.Struct, frozen=True):
-    """A route that takes whatever parameters its callers have, in the order in which they come."""
-
-    pairs: tuple[tuple[str, str], ...] = ()
-
-
 class Route(msgspec.Struct, frozen=True, kw_only=True):
     """One method of one path."""
 
@@ -51,6 +45,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     largest_body: int | None = None  # in bytes, if it is less than what the server takes
     media_types: tuple[str, ...] = ("application/json",)  # of the body
     query: type[Any] = NoQuery
+    any_query: bool = False  # whatever parameters come are taken, as `pairs` of the request
     answers: dict[int, Any]  # by status: the type of the resource; None for no content
     answer_media: str = "application/json"
     problems: tuple[str, ...] = ()  # the codes that only the handler knows of

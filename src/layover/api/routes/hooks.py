@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from layover.api.bodies import check_nesting
 from layover.api.problems import Refusal
 from layover.api.request import Response
-from layover.api.routing import AnyQuery, Routes
+from layover.api.routing import Routes
 from layover.errors import NotAllowed, NotFound, WaitTimeout
 from layover.interface.backend import PointQuery
 from layover.model.shared import Value
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from layover.api.request import Request
+    from layover.api.routing import NoQuery
     from layover.interface.arguments import Until
     from layover.runtime.triggers.webhooks import HookResult
 
@@ -33,7 +34,7 @@ _SMALL: Final = 64_000  # bytes of a delivery that is verified however many come
 _LONGEST_WAIT: Final = 60.0  # seconds that a sender waits for a result
 
 
-async def _admit(call: Request[None, AnyQuery]) -> TriggerRow:
+async def _admit(call: Request[None, NoQuery]) -> TriggerRow:
     """Refuse what is for no webhook before any of it is read; and what is large, if too much of it comes.
 
     A small delivery is always read and verified, which costs hardly more than to refuse it: else strangers who share an
@@ -45,7 +46,7 @@ async def _admit(call: Request[None, AnyQuery]) -> TriggerRow:
     except NotFound:
         await _count(call, call.counted_as, settings.rate_limit)
         raise
-    if sum(len(name) + len(value) for name, value in call.query.pairs) > LARGEST_QUERY:
+    if sum(len(name) + len(value) for name, value in call.pairs) > LARGEST_QUERY:
         raise Refusal("invalid_parameter", f"The parameters have more than {LARGEST_QUERY:,} characters.")
     if not _is_small(call.headers):
         await _count(call, f"hook/{row.id} large {call.counted_as}", settings.webhook_limit)
@@ -57,7 +58,7 @@ def _is_small(headers: Mapping[str, str]) -> bool:
     return len(announced) < 9 and announced.isdecimal() and int(announced) <= _SMALL
 
 
-async def _count(call: Request[Any, AnyQuery], name: str, rate: tuple[int, float] | None) -> None:
+async def _count(call: Request[Any, NoQuery], name: str, rate: tuple[int, float] | None) -> None:
     if rate is None:
         return
     wait = await call.services.limiter.take(name, *rate)
@@ -69,7 +70,7 @@ async def _count(call: Request[Any, AnyQuery], name: str, rate: tuple[int, float
 _DELIVERY: Final[dict[str, Any]] = {
     "open": "sender",
     "admit": _admit,
-    "query": AnyQuery,
+    "any_query": True,
     "body": bytes,
     "body_required": False,
     "largest_body": LARGEST_BODY,
@@ -80,23 +81,29 @@ _DELIVERY: Final[dict[str, Any]] = {
 
 
 @routes.post("/hooks/{workflow}/{name}", **_DELIVERY)
-async def take_delivery(call: Request[bytes, AnyQuery]) -> Response:
-    """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer."""
+async def take_delivery(call: Request[bytes, NoQuery]) -> Response:
+    """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer.
+
+    Whatever parameters the address has are `trigger.query`.
+    """
     return await _take(call)
 
 
 @routes.post("/hooks/t/{token}", **_DELIVERY)
-async def take_delivery_by_token(call: Request[bytes, AnyQuery]) -> Response:
-    """Take a delivery of a webhook whose sender cannot sign: the token in the address proves who it is."""
+async def take_delivery_by_token(call: Request[bytes, NoQuery]) -> Response:
+    """Take a delivery of a webhook whose sender cannot sign: the token in the address proves who it is.
+
+    Whatever parameters the address has are `trigger.query`.
+    """
     return await _take(call)
 
 
-def _hook(call: Request[Any, AnyQuery]) -> HookName:
+def _hook(call: Request[Any, NoQuery]) -> HookName:
     path = call.path
     return HookName.of_token(path["token"]) if "token" in path else HookName(path["workflow"], path["name"])
 
 
-async def _take(call: Request[bytes, AnyQuery]) -> Response:
+async def _take(call: Request[bytes, NoQuery]) -> Response:
     body, settings = call.body or b"", call.services.settings
     row = call.admitted if isinstance(call.admitted, TriggerRow) else None
 
@@ -104,7 +111,7 @@ async def _take(call: Request[bytes, AnyQuery]) -> Response:
         await _count(call, f"hook/{id_}", settings.webhook_limit)
         check_nesting(body, settings)
 
-    request = HookRequest(_hook(call), call.headers, body, call.query.pairs, row)
+    request = HookRequest(_hook(call), call.headers, body, call.pairs, row)
     try:
         result = await call.services.runtime.instance.webhooks.take(request, admit)
     except NotAllowed:
@@ -114,7 +121,7 @@ async def _take(call: Request[bytes, AnyQuery]) -> Response:
     return await _answer(call, result)
 
 
-async def _answer(call: Request[bytes, AnyQuery], result: HookResult) -> Response:
+async def _answer(call: Request[bytes, NoQuery], result: HookResult) -> Response:
     if result.status == "challenge":
         return Response(result.challenge.encode(), 200, media_type="text/plain")
     receipt = HookReceipt(
