@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from layover.core.approval_rules import (
     ApprovalRules,
+    Approver,
     DecisionAllowed,
     DecisionRefused,
-    Person,
     RecordedDecision,
     Repeated,
     check_decision,
@@ -37,14 +37,14 @@ RULES = st.builds(
     delegates=st.lists(st.tuples(NAMES, NAMES), max_size=4).map(tuple),
     escalation_ahead=st.booleans(),
 )
-PEOPLE = st.builds(Person, NAMES, SOME_ROLES)
+PEOPLE = st.builds(Approver, NAMES, SOME_ROLES)
 TRIES = st.lists(st.tuples(PEOPLE, st.booleans()), max_size=12)
 ANY_DECISIONS = st.lists(
     st.builds(RecordedDecision, NAMES, st.booleans(), st.integers(0, 9), on_behalf_of=st.none() | NAMES)
 )
 
 
-def live(rules: ApprovalRules, tries: list[tuple[Person, bool]], until_closed: bool = True) -> list[RecordedDecision]:
+def live(rules: ApprovalRules, tries: list[tuple[Approver, bool]], until_closed: bool = True) -> list[RecordedDecision]:
     """Let people try to decide, one after the other, and return the recorded decisions."""
     decisions: list[RecordedDecision] = []
     for at, (person, approved) in enumerate(tries):
@@ -66,14 +66,14 @@ def test_an_outcome_never_changes_when_more_decisions_arrive(
 
 
 @given(RULES, TRIES)
-def test_every_person_and_every_place_is_counted_once(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
+def test_every_person_and_every_place_is_counted_once(rules: ApprovalRules, tries: list[tuple[Approver, bool]]) -> None:
     decisions = live(rules, tries, until_closed=False)
     doubled = [decision for decision in decisions for _ in range(2)]
     assert outcome(rules, doubled) == outcome(rules, decisions)
 
 
 @given(RULES, TRIES)
-def test_every_accepted_decision_is_counted(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
+def test_every_accepted_decision_is_counted(rules: ApprovalRules, tries: list[tuple[Approver, bool]]) -> None:
     heard: set[str] = set()
     for decision in live(rules, tries, until_closed=False):
         names = {decision.by, decision.on_behalf_of or decision.by}
@@ -82,7 +82,7 @@ def test_every_accepted_decision_is_counted(rules: ApprovalRules, tries: list[tu
 
 
 @given(RULES, TRIES)
-def test_an_approval_is_never_what_rejects(rules: ApprovalRules, tries: list[tuple[Person, bool]]) -> None:
+def test_an_approval_is_never_what_rejects(rules: ApprovalRules, tries: list[tuple[Approver, bool]]) -> None:
     decisions = live(rules, tries)
     if decisions and decisions[-1].approved:
         assert outcome(rules, decisions) != "rejected"
@@ -90,7 +90,7 @@ def test_an_approval_is_never_what_rejects(rules: ApprovalRules, tries: list[tup
 
 @given(RULES, TRIES, PEOPLE)
 def test_who_may_decide_does_not_depend_on_the_order_of_earlier_decisions(
-    rules: ApprovalRules, tries: list[tuple[Person, bool]], person: Person
+    rules: ApprovalRules, tries: list[tuple[Approver, bool]], person: Approver
 ) -> None:
     decisions = live(rules, tries[:4])
     refusals = [may_decide(rules, person, order) for order in permutations(decisions)]
@@ -99,7 +99,7 @@ def test_who_may_decide_does_not_depend_on_the_order_of_earlier_decisions(
 
 @given(RULES, TRIES)
 def test_only_a_race_of_both_thresholds_depends_on_the_order(
-    rules: ApprovalRules, tries: list[tuple[Person, bool]]
+    rules: ApprovalRules, tries: list[tuple[Approver, bool]]
 ) -> None:
     rules = msgspec.structs.replace(rules, order="any")
     decisions = live(rules, tries, until_closed=False)[:5]
@@ -111,8 +111,8 @@ def test_only_a_race_of_both_thresholds_depends_on_the_order(
 @given(RULES, TRIES, PEOPLE, SOME_NAMES, SOME_ROLES)
 def test_escalating_never_takes_a_right_away(
     rules: ApprovalRules,
-    tries: list[tuple[Person, bool]],
-    person: Person,
+    tries: list[tuple[Approver, bool]],
+    person: Approver,
     users: tuple[str, ...],
     roles: tuple[str, ...],
 ) -> None:
@@ -126,19 +126,19 @@ def test_escalating_never_takes_a_right_away(
 
 @given(RULES, TRIES)
 def test_an_open_approval_with_known_approvers_has_one_who_may_decide(
-    rules: ApprovalRules, tries: list[tuple[Person, bool]]
+    rules: ApprovalRules, tries: list[tuple[Approver, bool]]
 ) -> None:
     rules = msgspec.structs.replace(rules, roles=(), escalated_roles=(), escalation_ahead=False)
     assume(rules.users)
     decisions = live(rules, tries)
     if outcome(rules, decisions) == "open":
         known = (*rules.users, *rules.escalated_users)
-        assert any(may_decide(rules, Person(name), decisions) is None for name in known)
+        assert any(may_decide(rules, Approver(name), decisions) is None for name in known)
 
 
 @given(RULES, ANY_DECISIONS, PEOPLE, st.booleans())
 def test_may_decide_agrees_with_check_decision(
-    rules: ApprovalRules, decisions: list[RecordedDecision], person: Person, approved: bool
+    rules: ApprovalRules, decisions: list[RecordedDecision], person: Approver, approved: bool
 ) -> None:
     verdict = check_decision(rules, person, decisions, approved=approved)
     refused = may_decide(rules, person, decisions)

@@ -5,10 +5,10 @@ import pytest
 
 from layover.core.approval_rules import (
     ApprovalRules,
+    Approver,
     DecisionAllowed,
     DecisionRefused,
     Outcome,
-    Person,
     RecordedDecision,
     Repeated,
     check_decision,
@@ -17,8 +17,8 @@ from layover.core.approval_rules import (
     outcome,
 )
 
-ANN, BOB, CAT, DAN = (Person(name) for name in ("ann", "bob", "cat", "dan"))
-BOSS = Person("zoe", ("staff", "manager"))
+ANN, BOB, CAT, DAN = (Approver(name) for name in ("ann", "bob", "cat", "dan"))
+BOSS = Approver("zoe", ("staff", "manager"))
 TWO = ApprovalRules(users=("ann", "bob"), need=2)
 IN_TURN = ApprovalRules(users=("ann", "bob", "cat"), need=3, order="sequence")
 
@@ -33,7 +33,7 @@ def _said(word: str, at: int) -> RecordedDecision:
     return RecordedDecision(by, word[0] == "+", at, on_behalf_of=place or None)
 
 
-def refusal(rules: ApprovalRules, person: Person, *words: str) -> str | None:
+def refusal(rules: ApprovalRules, person: Approver, *words: str) -> str | None:
     refused = may_decide(rules, person, said(*words))
     return None if refused is None else refused.code
 
@@ -57,7 +57,7 @@ def refusal(rules: ApprovalRules, person: Person, *words: str) -> str | None:
         (ApprovalRules(users=("ann",), roles=("cfo",)), BOSS, "not_allowed"),
     ],
 )
-def test_approvers_may_decide(rules: ApprovalRules, person: Person, code: str | None) -> None:
+def test_approvers_may_decide(rules: ApprovalRules, person: Approver, code: str | None) -> None:
     assert refusal(rules, person) == code
 
 
@@ -72,7 +72,9 @@ def test_approvers_may_decide(rules: ApprovalRules, person: Person, code: str | 
         (ApprovalRules(escalated_users=("bob",)), ANN, None),
     ],
 )
-def test_an_escalation_adds_approvers_and_removes_none(rules: ApprovalRules, person: Person, code: str | None) -> None:
+def test_an_escalation_adds_approvers_and_removes_none(
+    rules: ApprovalRules, person: Approver, code: str | None
+) -> None:
     assert refusal(rules, person) == code
 
 
@@ -90,7 +92,7 @@ def test_an_escalation_adds_approvers_and_removes_none(rules: ApprovalRules, per
     ],
 )
 def test_an_excluded_requester_may_not_decide_however_they_are_asked(
-    rules: ApprovalRules, person: Person, code: str | None
+    rules: ApprovalRules, person: Approver, code: str | None
 ) -> None:
     assert refusal(rules, person) == code
 
@@ -109,7 +111,7 @@ def test_an_excluded_requester_may_not_decide_however_they_are_asked(
     ],
 )
 def test_in_sequence_approvers_decide_in_the_listed_order(
-    person: Person, words: tuple[str, ...], code: str | None
+    person: Approver, words: tuple[str, ...], code: str | None
 ) -> None:
     assert refusal(IN_TURN, person, *words) == code
 
@@ -230,7 +232,7 @@ def test_an_approver_whose_delegate_decided_cannot_act_for_others() -> None:
     ],
 )
 def test_check_delegation_returns_the_delegate_or_a_refusal(
-    rules: ApprovalRules, person: Person, words: tuple[str, ...], taker: str, expected: tuple[str, str] | str
+    rules: ApprovalRules, person: Approver, words: tuple[str, ...], taker: str, expected: tuple[str, str] | str
 ) -> None:
     delegate = check_delegation(rules, person, said(*words), taker)
     assert (delegate.code if isinstance(delegate, DecisionRefused) else delegate) == expected

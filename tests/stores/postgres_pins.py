@@ -105,7 +105,7 @@ PINNED = {
         "versions_pkey (id)",
     },
     "history": {"heads_pkey (execution_id)", "events_pkey (execution_id, seq, era)"},
-    "point_by_id": {"pause_points_by_id (id)"},
+    "points_by_id": {"pause_points_by_id (id)"},
     "list_points": {"pause_points_by_age (opened_at, id)"},
     "list_points_of_executions": {"pause_points_pkey (execution_id)"},
     "list_waiting_points": {"pause_points_waiting (opened_at, id)"},

@@ -191,7 +191,7 @@ DEEDS: dict[str, Deed] = {
     "list_paused_executions_of_workflow": lambda db: PostgresQueries(on(db)).list_paused(
         PausedFilter(limit=50, workflow="w7")
     ),
-    "point_by_id": lambda db: PostgresQueries(on(db)).find_point("p105"),
+    "points_by_id": lambda db: PostgresQueries(on(db)).find_point("p105"),
     "list_points": lambda db: PostgresQueries(on(db)).list_points(POINTS),
     "list_points_of_executions": lambda db: PostgresQueries(on(db)).list_points(
         msgspec.structs.replace(POINTS, execution_id=uid(105))

@@ -40,7 +40,7 @@ RefusalCode: TypeAlias = Literal[
 ]
 
 
-class Person(msgspec.Struct, frozen=True):
+class Approver(msgspec.Struct, frozen=True):
     """A user who wants to decide, with their roles."""
 
     user: str
@@ -100,14 +100,14 @@ class Repeated(msgspec.Struct, frozen=True):
 Verdict: TypeAlias = DecisionAllowed | Repeated | DecisionRefused
 
 
-def may_decide(rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision]) -> DecisionRefused | None:
+def may_decide(rules: ApprovalRules, person: Approver, decisions: Sequence[RecordedDecision]) -> DecisionRefused | None:
     """Return why a person may not decide now, or None if they may."""
     place = _place_for(rules, person, decisions)
     return place if isinstance(place, DecisionRefused) else None
 
 
 def check_decision(
-    rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision], *, approved: bool, comment: str = ""
+    rules: ApprovalRules, person: Approver, decisions: Sequence[RecordedDecision], *, approved: bool, comment: str = ""
 ) -> Verdict:
     """Return whether a decision is accepted, repeats an earlier one, or is refused."""
     earlier = _decision_by(person, decisions)
@@ -122,7 +122,7 @@ def check_decision(
 
 
 def check_delegation(
-    rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision], taker: str
+    rules: ApprovalRules, person: Approver, decisions: Sequence[RecordedDecision], taker: str
 ) -> tuple[str, str] | DecisionRefused:
     """Return the delegation to record when a person lets another decide for them, also when it is not their turn."""
     places = _free_places(rules, person, decisions)
@@ -172,7 +172,7 @@ def _is_out_of_reach(left: frozenset[str] | None, missing: int) -> bool:
     return left is not None and len(left) < missing
 
 
-def _place_for(rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision]) -> str | DecisionRefused:
+def _place_for(rules: ApprovalRules, person: Approver, decisions: Sequence[RecordedDecision]) -> str | DecisionRefused:
     """Return the place that a person would take now."""
     places = _free_places(rules, person, decisions)
     if isinstance(places, DecisionRefused):
@@ -181,7 +181,7 @@ def _place_for(rules: ApprovalRules, person: Person, decisions: Sequence[Recorde
 
 
 def _free_places(
-    rules: ApprovalRules, person: Person, decisions: Sequence[RecordedDecision]
+    rules: ApprovalRules, person: Approver, decisions: Sequence[RecordedDecision]
 ) -> list[str] | DecisionRefused:
     """Return the places that a person may take, at least one: their own, or else those delegated to them."""
     user, decided = person.user, _names_in(decisions)
@@ -208,7 +208,7 @@ def _place_in_sequence(rules: ApprovalRules, free: Sequence[str], decided: set[s
     return DecisionRefused("not_your_turn", f"It is the turn of {turn}; later approvers decide after them.")
 
 
-def _is_asked(rules: ApprovalRules, person: Person) -> bool:
+def _is_asked(rules: ApprovalRules, person: Approver) -> bool:
     return (
         _is_open_to_all(rules)
         or person.user in rules.users
@@ -242,7 +242,7 @@ def _refuse_requester() -> DecisionRefused:
     )
 
 
-def _decision_by(person: Person, decisions: Sequence[RecordedDecision]) -> RecordedDecision | None:
+def _decision_by(person: Approver, decisions: Sequence[RecordedDecision]) -> RecordedDecision | None:
     return next((decision for decision in decisions if decision.by == person.user), None)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.core.approval_rules import Person
+from layover.core.approval_rules import Approver
 from layover.core.payloads import plain
 from layover.errors import AlreadyExists, NotAllowed
 from layover.ports.access import AuditFilter, IdempotentReply
@@ -62,9 +62,9 @@ class Actor:
         return self.caller.user or None
 
     @property
-    def person(self) -> Person:
+    def person(self) -> Approver:
         """The user as approval rules know them."""
-        return Person(self.caller.user, tuple(self.caller.roles))
+        return Approver(self.caller.user, tuple(self.caller.roles))
 
     @property
     def within(self) -> WaitLimit:

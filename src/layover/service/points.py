@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias, cast
 
 from msgspec.structs import replace
 
-from layover.core.approval_rules import ApprovalRules, Person, may_decide
+from layover.core.approval_rules import ApprovalRules, Approver, may_decide
 from layover.core.suggest import did_you_mean
 from layover.errors import NotFound
 from layover.model.shared import Page
@@ -239,7 +239,7 @@ async def _sifted(
 
 
 def _waits_for(caller: Caller, row: PointRow) -> bool:
-    point, person = row.point, Person(caller.user, tuple(caller.roles))
+    point, person = row.point, Approver(caller.user, tuple(caller.roles))
     may = may_decide(point.rules or ApprovalRules(), person, point.decisions)
     return caller.may(needs_of(point)) and may is None
 

@@ -18,7 +18,7 @@ from tests.core.test_approval_rule_laws import PEOPLE, RULES
 from .flows import only, rehearse
 
 if TYPE_CHECKING:
-    from layover.core.approval_rules import ApprovalRules, Person
+    from layover.core.approval_rules import ApprovalRules, Approver
 
 APPROVAL = "  - {id: a, type: approval, schema: {properties: {n: {type: integer}}}, next: {rejected: n}}\n"
 FORM = "  - {id: a, type: form, schema: {required: [size]}}\n"
@@ -28,7 +28,7 @@ ANSWERS = st.lists(st.tuples(PEOPLE, st.booleans() | st.none(), st.sampled_from(
 
 @given(RULES, st.booleans(), ANSWERS)
 def test_reserving_answers_one_by_one_matches_the_engine(
-    rules: ApprovalRules, comment_required: bool, tries: list[tuple[Person, bool | None, str, object]]
+    rules: ApprovalRules, comment_required: bool, tries: list[tuple[Approver, bool | None, str, object]]
 ) -> None:
     flow = rehearse(APPROVAL + "  - {id: n, type: compute, output: 1}\n").start()
     rules = msgspec.structs.replace(rules, comment_required=comment_required)

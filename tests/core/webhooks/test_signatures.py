@@ -15,8 +15,8 @@ from standardwebhooks import Webhook
 
 from layover.core.webhooks import (
     SCHEMES,
-    Delivery,
     HookCheck,
+    HookDelivery,
     RefusedHook,
     Scheme,
     Verified,
@@ -50,8 +50,8 @@ def _secrets(*values: str) -> list[WebhookSecret]:
     return [WebhookSecret(value) for value in values]
 
 
-def _signed(scheme: Scheme, secret: str, body: bytes, now: int = NOW) -> Delivery:
-    return Delivery(sign(_verification(scheme), secret, body, now, "msg_1"), body)
+def _signed(scheme: Scheme, secret: str, body: bytes, now: int = NOW) -> HookDelivery:
+    return HookDelivery(sign(_verification(scheme), secret, body, now, "msg_1"), body)
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def _signed(scheme: Scheme, secret: str, body: bytes, now: int = NOW) -> Deliver
 def test_a_published_signature_is_verified(
     scheme: Scheme, secret: str, headers: dict[str, str], body: str, at: int
 ) -> None:
-    verdict = verify(_verification(scheme), Delivery(headers, body.encode()), _secrets(secret), at)
+    verdict = verify(_verification(scheme), HookDelivery(headers, body.encode()), _secrets(secret), at)
     assert isinstance(verdict, Verified)
-    other = verify(_verification(scheme), Delivery(headers, body.encode() + b" "), _secrets(secret), at)
+    other = verify(_verification(scheme), HookDelivery(headers, body.encode() + b" "), _secrets(secret), at)
     assert other == RefusedHook("wrong_signature", 0 if scheme in TIMED else None)
 
 
@@ -111,7 +111,7 @@ def test_the_library_of_standard_webhooks_signs_as_we_do(key: bytes, body: str, 
     )
     ours = sign(HookCheck("standard"), secret, body.encode(errors="replace"), NOW, named)
     assert ours["webhook-signature"] == theirs
-    verdict = verify(HookCheck("standard"), Delivery(ours, body.encode(errors="replace")), _secrets(secret), NOW)
+    verdict = verify(HookCheck("standard"), HookDelivery(ours, body.encode(errors="replace")), _secrets(secret), NOW)
     assert verdict == Verified(named, 0)
 
 
@@ -121,9 +121,9 @@ def test_a_wrong_key_or_a_changed_body_is_refused(scheme: Scheme) -> None:
     skew = 0 if scheme in TIMED else None
     assert isinstance(verify(_verification(scheme), delivery, _secrets(STANDARD), NOW), Verified)
     assert verify(_verification(scheme), delivery, _secrets(OTHER), NOW) == RefusedHook("wrong_signature", skew)
-    changed = Delivery(delivery.headers, b"{ }")
+    changed = HookDelivery(delivery.headers, b"{ }")
     assert verify(_verification(scheme), changed, _secrets(STANDARD), NOW) == RefusedHook("wrong_signature", skew)
-    assert verify(_verification(scheme), Delivery({}, b"{}"), _secrets(STANDARD), NOW) == RefusedHook(
+    assert verify(_verification(scheme), HookDelivery({}, b"{}"), _secrets(STANDARD), NOW) == RefusedHook(
         "missing_signature"
     )
 
@@ -156,7 +156,7 @@ def test_where_only_the_body_is_signed_a_replay_has_the_same_id_whatever_its_hea
     delivery = _signed(scheme, STANDARD, b"{}")
     forged = {**delivery.headers, "x-github-delivery": "other", "webhook-id": "other", "idempotency-key": "other"}
     for headers in (delivery.headers, forged):
-        verdict = verify(_verification(scheme), Delivery(headers, b"{}"), _secrets(STANDARD), NOW)
+        verdict = verify(_verification(scheme), HookDelivery(headers, b"{}"), _secrets(STANDARD), NOW)
         assert verdict == Verified(hashlib.sha256(b"{}").hexdigest())
 
 
@@ -184,37 +184,37 @@ def test_slack_is_sent_its_challenge_if_it_is_signed() -> None:
     verdict = verify(HookCheck("slack"), _signed("slack", STANDARD, body), _secrets(STANDARD), NOW)
     assert isinstance(verdict, Verified)
     assert verdict.challenge == "3eZbrw1a"
-    unsigned = verify(HookCheck("slack"), Delivery({}, body), _secrets(STANDARD), NOW)
+    unsigned = verify(HookCheck("slack"), HookDelivery({}, body), _secrets(STANDARD), NOW)
     assert unsigned == RefusedHook("missing_signature")
 
 
 def test_a_plain_signature_may_say_its_hash() -> None:
     delivery = _signed("hmac", STANDARD, b"{}")
     prefixed = {name: f"sha256={value}" for name, value in delivery.headers.items()}
-    verdict = verify(_verification("hmac"), Delivery(prefixed, b"{}"), _secrets(STANDARD), NOW)
+    verdict = verify(_verification("hmac"), HookDelivery(prefixed, b"{}"), _secrets(STANDARD), NOW)
     assert isinstance(verdict, Verified)
 
 
 def test_a_key_stands_in_its_header() -> None:
     keys = _secrets("new", "old")
     own = HookCheck("key", "X-Secret")
-    assert isinstance(verify(own, Delivery({"x-secret": "old"}, b""), keys, NOW), Verified)
-    assert isinstance(verify(HookCheck("key"), Delivery({"x-api-key": "new"}, b""), keys, NOW), Verified)
+    assert isinstance(verify(own, HookDelivery({"x-secret": "old"}, b""), keys, NOW), Verified)
+    assert isinstance(verify(HookCheck("key"), HookDelivery({"x-api-key": "new"}, b""), keys, NOW), Verified)
     bearer = HookCheck("key", "Authorization")
-    assert isinstance(verify(bearer, Delivery({"authorization": "Bearer new"}, b""), keys, NOW), Verified)
-    assert verify(own, Delivery({"x-secret": "others"}, b""), keys, NOW) == RefusedHook("wrong_signature")
-    assert verify(own, Delivery({}, b""), keys, NOW) == RefusedHook("missing_signature")
-    assert verify(own, Delivery({"x-secret": ""}, b""), _secrets(""), NOW) == RefusedHook("no_secret")
+    assert isinstance(verify(bearer, HookDelivery({"authorization": "Bearer new"}, b""), keys, NOW), Verified)
+    assert verify(own, HookDelivery({"x-secret": "others"}, b""), keys, NOW) == RefusedHook("wrong_signature")
+    assert verify(own, HookDelivery({}, b""), keys, NOW) == RefusedHook("missing_signature")
+    assert verify(own, HookDelivery({"x-secret": ""}, b""), _secrets(""), NOW) == RefusedHook("no_secret")
 
 
 def test_a_token_is_compared_by_its_hash_and_a_sender_without_a_signature_may_name_its_delivery() -> None:
     stored = _secrets(token_hash("t0ken"))
-    verdict = verify(HookCheck("token"), Delivery({"idempotency-key": "42"}, b"x", "t0ken"), stored, NOW)
+    verdict = verify(HookCheck("token"), HookDelivery({"idempotency-key": "42"}, b"x", "t0ken"), stored, NOW)
     assert verdict == Verified("42")
-    assert verify(HookCheck("token"), Delivery({}, b"x", "other"), stored, NOW) == RefusedHook("wrong_signature")
-    as_stored = Delivery({}, b"x", token_hash("t0ken"))
+    assert verify(HookCheck("token"), HookDelivery({}, b"x", "other"), stored, NOW) == RefusedHook("wrong_signature")
+    as_stored = HookDelivery({}, b"x", token_hash("t0ken"))
     assert verify(HookCheck("token"), as_stored, stored, NOW) == RefusedHook("wrong_signature")
-    assert verify(HookCheck("none"), Delivery({}, b"x"), [], NOW) == Verified(hashlib.sha256(b"x").hexdigest())
+    assert verify(HookCheck("none"), HookDelivery({}, b"x"), [], NOW) == Verified(hashlib.sha256(b"x").hexdigest())
 
 
 def test_only_so_many_signatures_are_compared() -> None:
@@ -223,10 +223,10 @@ def test_only_so_many_signatures_are_compared() -> None:
     few = {**delivery.headers, "webhook-signature": " ".join(["v1,AAAA", "v2,x", "nonsense", good])}
     many = {**delivery.headers, "webhook-signature": " ".join(["v1,AAAA"] * 50 + [good])}
     giant = {**delivery.headers, "webhook-signature": "v1,AAAA " * 100_000 + good}
-    assert verify(HookCheck("standard"), Delivery(few, b"{}"), _secrets(STANDARD), NOW) == Verified("msg_1", 0)
-    refused = verify(HookCheck("standard"), Delivery(many, b"{}"), _secrets(STANDARD), NOW)
+    assert verify(HookCheck("standard"), HookDelivery(few, b"{}"), _secrets(STANDARD), NOW) == Verified("msg_1", 0)
+    refused = verify(HookCheck("standard"), HookDelivery(many, b"{}"), _secrets(STANDARD), NOW)
     assert refused == RefusedHook("wrong_signature", 0)
-    malformed = verify(HookCheck("standard"), Delivery(giant, b"{}"), _secrets(STANDARD), NOW)
+    malformed = verify(HookCheck("standard"), HookDelivery(giant, b"{}"), _secrets(STANDARD), NOW)
     assert malformed == RefusedHook("malformed_signature")
 
 
@@ -259,7 +259,7 @@ def test_no_input_raises_and_none_is_accepted_by_chance(
     scheme: Scheme, headers: dict[str, str], body: bytes, secrets: list[str]
 ) -> None:
     verdict = verify(
-        _verification(scheme), Delivery(headers, body, headers.get("x-api-key", "")), _secrets(*secrets), NOW
+        _verification(scheme), HookDelivery(headers, body, headers.get("x-api-key", "")), _secrets(*secrets), NOW
     )
     if scheme in SIGNED:
         assert isinstance(verdict, RefusedHook)

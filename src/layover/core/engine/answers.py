@@ -14,9 +14,9 @@ from msgspec.structs import replace
 
 from layover.core.approval_rules import (
     ApprovalRules,
+    Approver,
     DecisionAllowed,
     DecisionRefused,
-    Person,
     RecordedDecision,
     Repeated,
     check_decision,
@@ -139,8 +139,8 @@ def _verdict(point: Point, answer: Answer) -> Verdict:
     )
 
 
-def _person(answer: Answer) -> Person:
-    return Person(answer.by, answer.roles)
+def _person(answer: Answer) -> Approver:
+    return Approver(answer.by, answer.roles)
 
 
 def _refused_of(refused: DecisionRefused) -> Refused:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
-from layover.core.approval_rules import ApprovalRules, DecisionRefused, Person, check_delegation
+from layover.core.approval_rules import ApprovalRules, Approver, DecisionRefused, check_delegation
 from layover.core.definitions.node_types import Callback
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
@@ -63,7 +63,7 @@ def delegate(context: DecisionContext, command: cmd.Delegate) -> None:
     point = context.state.points.get(command.point)
     if point is None or point.status != "open" or point.kind != "approval":
         return
-    person = Person(command.by, command.roles)
+    person = Approver(command.by, command.roles)
     found = check_delegation(point.rules or ApprovalRules(), person, point.decisions, command.to)
     if not isinstance(found, DecisionRefused) and found not in (point.rules or ApprovalRules()).delegates:
         context.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))

@@ -1,6 +1,6 @@
 """Signatures of webhooks: bytes in, a verdict out. Pure: the clock is an argument, and no input raises an error.
 
-    verdict = verify(HookCheck("stripe"), Delivery(headers, body), [WebhookSecret("whsec_…", until=None)], now)
+    verdict = verify(HookCheck("stripe"), HookDelivery(headers, body), [WebhookSecret("whsec_…", until=None)], now)
     match verdict:
         case Verified(input_id=known_by, challenge=text): ...  # answer the challenge with its text, if there is one
         case RefusedHook(reason=why, skew=difference): ...         # 401; count it by its reason
@@ -10,8 +10,8 @@ Names of headers are lower-case. `sign` makes the headers that a sender of a sch
 
 from layover.core.webhooks.delivery import (
     SCHEMES,
-    Delivery,
     HookCheck,
+    HookDelivery,
     Reason,
     RefusedHook,
     Scheme,
@@ -25,8 +25,8 @@ from layover.core.webhooks.tokens import has_form_of_hook_token, new_hook_token
 
 __all__ = [
     "SCHEMES",
-    "Delivery",
     "HookCheck",
+    "HookDelivery",
     "Reason",
     "RefusedHook",
     "Scheme",

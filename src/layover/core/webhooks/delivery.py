@@ -30,7 +30,7 @@ class WebhookSecret(msgspec.Struct, frozen=True):
         return f"WebhookSecret(***, until={self.until})"
 
 
-class Delivery(msgspec.Struct, frozen=True):
+class HookDelivery(msgspec.Struct, frozen=True):
     """One request, as it came: headers by their lower-case names, the raw body, and the token in its address."""
 
     headers: Mapping[str, str]

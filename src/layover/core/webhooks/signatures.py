@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final, assert_never
 import msgspec
 
 from layover.core.webhooks.delivery import (
-    Delivery,
     HookCheck,
+    HookDelivery,
     Reason,
     RefusedHook,
     Verdict,
@@ -55,7 +55,7 @@ class _Event(msgspec.Struct, frozen=True):
     challenge: str = ""
 
 
-def verify(verification: HookCheck, delivery: Delivery, secrets: Sequence[WebhookSecret], now: int) -> Verdict:
+def verify(verification: HookCheck, delivery: HookDelivery, secrets: Sequence[WebhookSecret], now: int) -> Verdict:
     """Return whether a delivery proves that its sender knows one of the secrets."""
     valid = [secret.value for secret in secrets[:_MOST_SECRETS] if secret.until is None or now <= secret.until]
     match verification.scheme:
@@ -117,7 +117,7 @@ def _judge_keys(claim: _Signed | Reason, keys: Sequence[bytes], now: int, accept
     return msgspec.structs.replace(accept(), skew=skew)
 
 
-def _judge_credential(delivery: Delivery, given: str | None, secrets: Sequence[str]) -> Verdict:
+def _judge_credential(delivery: HookDelivery, given: str | None, secrets: Sequence[str]) -> Verdict:
     if not any(secrets):
         return RefusedHook("no_secret")
     if given is None:
@@ -129,13 +129,13 @@ def _judge_credential(delivery: Delivery, given: str | None, secrets: Sequence[s
     return Verified(_named_id(delivery)) if matched else RefusedHook("wrong_signature")
 
 
-def _judge_standard(delivery: Delivery, secrets: Sequence[str], now: int) -> Verdict:
+def _judge_standard(delivery: HookDelivery, secrets: Sequence[str], now: int) -> Verdict:
     keys = [key for key in map(standard_key, secrets) if key is not None]
     named = delivery.headers.get("webhook-id", "")
     return _judge_keys(_standard(delivery), keys, now, lambda: Verified(_bounded_id(named)))
 
 
-def _standard(delivery: Delivery) -> _Signed | Reason:
+def _standard(delivery: HookDelivery) -> _Signed | Reason:
     values = [delivery.headers.get(f"webhook-{name}") for name in ("id", "timestamp", "signature")]
     named, timestamp, listed = values
     if not named or not timestamp or not listed:
@@ -151,7 +151,7 @@ def _standard(delivery: Delivery) -> _Signed | Reason:
     return _Signed(b".".join((named.encode(), timestamp.encode(), delivery.body)), _found(signatures), at)
 
 
-def _stripe(delivery: Delivery) -> _Signed | Reason:
+def _stripe(delivery: HookDelivery) -> _Signed | Reason:
     header = delivery.headers.get("stripe-signature")
     if not header:
         return "missing_signature"
@@ -166,7 +166,7 @@ def _stripe(delivery: Delivery) -> _Signed | Reason:
     return _Signed(timestamp.encode() + b"." + delivery.body, _found(signatures), at)
 
 
-def _slack(delivery: Delivery) -> _Signed | Reason:
+def _slack(delivery: HookDelivery) -> _Signed | Reason:
     timestamp, header = (delivery.headers.get(f"x-slack-{name}") for name in ("request-timestamp", "signature"))
     if not timestamp or not header:
         return "missing_signature"
@@ -176,7 +176,7 @@ def _slack(delivery: Delivery) -> _Signed | Reason:
     return _Signed(b"v0:" + timestamp.encode() + b":" + delivery.body, _found([_from_hex(header[3:])]), at)
 
 
-def _signed_body(delivery: Delivery, header: str, *, prefixed: bool) -> _Signed | Reason:
+def _signed_body(delivery: HookDelivery, header: str, *, prefixed: bool) -> _Signed | Reason:
     text = delivery.headers.get(header)
     if not text:
         return "missing_signature"
@@ -185,17 +185,17 @@ def _signed_body(delivery: Delivery, header: str, *, prefixed: bool) -> _Signed 
     return _Signed(delivery.body, _found([_from_hex(text.removeprefix("sha256="))]))
 
 
-def _of_stripe(delivery: Delivery) -> Verified:
+def _of_stripe(delivery: HookDelivery) -> Verified:
     return Verified(_bounded_id(_event(delivery).id) or _hash(delivery.body))
 
 
-def _of_slack(delivery: Delivery) -> Verified:
+def _of_slack(delivery: HookDelivery) -> Verified:
     event = _event(delivery)
     asked = event.type == "url_verification" and len(event.challenge) <= _LONGEST_HEADER
     return Verified(_bounded_id(event.event_id) or _hash(delivery.body), challenge=event.challenge if asked else None)
 
 
-def _key(verification: HookCheck, delivery: Delivery) -> str | None:
+def _key(verification: HookCheck, delivery: HookDelivery) -> str | None:
     header = verification.header.lower() or "x-api-key"
     given = delivery.headers.get(header, "")[:_LONGEST_HEADER]
     if header == "authorization" and given[:7].lower() == "bearer ":
@@ -203,7 +203,7 @@ def _key(verification: HookCheck, delivery: Delivery) -> str | None:
     return given or None
 
 
-def _event(delivery: Delivery) -> _Event:
+def _event(delivery: HookDelivery) -> _Event:
     """Return what the body says about itself; nothing, if it is no such JSON."""
     try:
         return msgspec.json.decode(delivery.body, type=_Event)
@@ -211,7 +211,7 @@ def _event(delivery: Delivery) -> _Event:
         return _Event()
 
 
-def _named_id(delivery: Delivery) -> str:
+def _named_id(delivery: HookDelivery) -> str:
     return _bounded_id(delivery.headers.get("idempotency-key", "")) or _hash(delivery.body)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack, cast
 
-from layover.core.approval_rules import ApprovalRules, DecisionRefused, Person, check_delegation
+from layover.core.approval_rules import ApprovalRules, Approver, DecisionRefused, check_delegation
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.command_codec import encode_command
@@ -112,7 +112,7 @@ class Answers:
         _check_open(row)
         if row.point.kind != "approval":
             raise AnswerRefused("not_answerable", f"A `{row.point.kind}` has no decision to delegate.")
-        found = check_delegation(row.point.rules or ApprovalRules(), Person(by, roles), row.point.decisions, to)
+        found = check_delegation(row.point.rules or ApprovalRules(), Approver(by, roles), row.point.decisions, to)
         if isinstance(found, DecisionRefused):
             raise AnswerRefused(found.code, found.message)
         return await self._sender.send(row.execution_id, cmd.Delegate(point=point, by=by, roles=roles, to=to), options)

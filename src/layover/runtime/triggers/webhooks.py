@@ -18,8 +18,8 @@ from layover.core.definitions.trigger_types import WebhookTrigger
 from layover.core.ids import trigger_id
 from layover.core.payloads import PayloadReserved, plain, reserved_key
 from layover.core.webhooks import (
-    Delivery,
     HookCheck,
+    HookDelivery,
     RefusedHook,
     WebhookSecret,
     has_form_of_hook_token,
@@ -149,7 +149,7 @@ class Webhooks:
         token = request.hook.token
         # The token was found by its hash, so that is what it is compared with; in the other address there is none.
         secrets = [WebhookSecret(token_hash(token))] if token else await self._secrets(row.workflow, trigger)
-        verdict = verify(check, Delivery(request.headers, request.body, token), secrets, now)
+        verdict = verify(check, HookDelivery(request.headers, request.body, token), secrets, now)
         if not isinstance(verdict, RefusedHook):
             return verdict
         self._instance.metrics.webhook_refused(verdict.reason)

@@ -8,7 +8,7 @@ from msgspec.structs import asdict
 
 from layover.core.engine.events import PointKind
 from layover.ports.view_records import Loaded
-from layover.stores.checks import at_most, check_ids
+from layover.stores.checks import at_most, check_ids, check_texts
 from layover.stores.postgres.batcher import Batcher
 from layover.stores.postgres.gauges import read_gauges
 from layover.stores.postgres.paging import page
@@ -42,6 +42,7 @@ class PostgresQueries(TimedQueries):
     def start_anew(self) -> None:
         """Begin with new batches: those of before may belong to an event loop that has ended."""
         self._loads = Batcher(self._load_for_all)
+        self._found_points = Batcher(self._find_points_for_all)
         self._points = Batcher(self._list_points_for_all)
 
     @timed
@@ -146,8 +147,14 @@ class PostgresQueries(TimedQueries):
     @timed
     async def find_point(self, point_id: str) -> PointRow | None:
         """Find a pause point, also a closed one."""
-        row = await self._session.db.fetchrow("point_by_id", point_id)
-        return point_of(row) if row is not None else None
+        check_texts(point_id)
+        return await self._found_points.ask(point_id)
+
+    async def _find_points_for_all(self, wanted: Sequence[str]) -> list[PointRow | None]:
+        """Find pause points for several callers: who answers with an id in hand finds the point first."""
+        rows = await self._session.db.fetch("points_by_id", list(dict.fromkeys(wanted)))
+        found = {row[0]: point_of(row) for row in rows}
+        return [found.get(point_id) for point_id in wanted]
 
     @timed
     async def find_token(self, hash_: bytes) -> Wait | None:

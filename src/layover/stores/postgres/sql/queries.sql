@@ -249,8 +249,10 @@ WHERE h.status = 'paused'
 ORDER BY h.workflow, coalesce(h.paused_at, h.created_at), h.execution_id
 LIMIT $1::bigint
 
--- name: point_by_id
-SELECT id, execution_id, workflow, status, closed_at, body, schema FROM layover.pause_points WHERE id = $1::text
+-- name: points_by_id
+SELECT id, execution_id, workflow, status, closed_at, body, schema
+FROM layover.pause_points
+WHERE id = ANY($1::text[])
 
 -- name: list_points
 SELECT p.id, p.execution_id, p.workflow, p.status, p.closed_at, p.body, p.schema
