@@ -16,6 +16,7 @@ from layover.stores.sqlite.commands import SqliteCommands
 from layover.stores.sqlite.connection import BUSY_MS, connect, translated, write_ahead
 from layover.stores.sqlite.database_copy import SqliteDatabaseCopy
 from layover.stores.sqlite.definitions import SqliteDefinitions
+from layover.stores.sqlite.hints import WatchedHints
 from layover.stores.sqlite.idempotency import SqliteIdempotency
 from layover.stores.sqlite.inspection import SqliteInspection
 from layover.stores.sqlite.instances import SqliteInstances
@@ -37,13 +38,14 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from layover.ports.hints import Hint
     from layover.ports.read_times import OnRead
 
 _BETWEEN_LOOKS = 0.5
 
 
 class SqliteStore:
-    """One database file."""
+    """One database file; with `alone`, no other process works on it, and it is not watched for changes."""
 
     def __init__(
         self,
@@ -52,10 +54,12 @@ class SqliteStore:
         busy_ms: int = BUSY_MS,
         between_looks: float = _BETWEEN_LOOKS,
         clock: Callable[[], int] | None = None,
+        alone: bool = False,
     ) -> None:
         self.path = Path(path)
         self._clock = SteadyClock() if clock is None else clock
         session = self._session = SqliteSession(self.path, busy_ms)
+        self._hints = None if alone else WatchedHints(session)
         self.instances = SqliteInstances(session, self._clock, between_looks)
         self.appends = SqliteAppends(session, self._clock)
         self.claims = SqliteClaims(session, self.instances, self._clock)
@@ -115,6 +119,8 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Finish the writes that wait and close the file."""
+        if self._hints is not None:
+            await self._hints.close()
         await self._session.close()
         self.instances.leave()
 
@@ -126,6 +132,14 @@ class SqliteStore:
     def clock_error(self) -> int:
         """By how much that time may be wrong: not at all, since it is the clock itself."""
         return 0
+
+    def tell(self, hint: Hint) -> None:
+        """Do nothing: other processes see that the file has changed."""
+
+    def listen(self, hear: Callable[[Hint], None]) -> None:
+        """Call a function whenever the file has changed."""
+        if self._hints is not None:
+            self._hints.listen(hear)
 
     async def check_shape(self) -> None:
         """Raise an error if the tables are not those of this release."""
