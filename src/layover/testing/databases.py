@@ -93,4 +93,4 @@ class InFile:
 
     def store(self) -> Store:
         """Return another way to it."""
-        return SqliteStore(self.path, clock=self._time, between_looks=0, alone=True)
+        return SqliteStore(self.path, clock=self._time, between_looks=0)

@@ -45,7 +45,7 @@ _BETWEEN_LOOKS = 0.5
 
 
 class SqliteStore:
-    """One database file; with `alone`, no other process works on it, and it is not watched for changes."""
+    """One database file."""
 
     def __init__(
         self,
@@ -54,12 +54,11 @@ class SqliteStore:
         busy_ms: int = BUSY_MS,
         between_looks: float = _BETWEEN_LOOKS,
         clock: Callable[[], int] | None = None,
-        alone: bool = False,
     ) -> None:
         self.path = Path(path)
         self._clock = SteadyClock() if clock is None else clock
         session = self._session = SqliteSession(self.path, busy_ms)
-        self._hints = None if alone else WatchedHints(session)
+        self._hints = WatchedHints(session)
         self.instances = SqliteInstances(session, self._clock, between_looks)
         self.appends = SqliteAppends(session, self._clock)
         self.claims = SqliteClaims(session, self.instances, self._clock)
@@ -119,8 +118,7 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Finish the writes that wait and close the file."""
-        if self._hints is not None:
-            await self._hints.close()
+        await self._hints.close()
         await self._session.close()
         self.instances.leave()
 
@@ -138,8 +136,7 @@ class SqliteStore:
 
     def listen(self, hear: Callable[[Hint], None]) -> None:
         """Call a function whenever the file has changed."""
-        if self._hints is not None:
-            self._hints.listen(hear)
+        self._hints.listen(hear)
 
     async def check_shape(self) -> None:
         """Raise an error if the tables are not those of this release."""
