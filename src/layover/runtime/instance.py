@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
+from layover.core.notify_rules import occasions_of
 from layover.ports.hints import Hints
 from layover.ports.read_times import ReadTimes
 from layover.runtime.calls.node_runner import NodeRunner
@@ -109,6 +110,7 @@ class Instance:
             waited_for=self.listeners.waiting,
             secret=machine.secret,
             tracer=self.tracer,
+            occasions=occasions_of(settings.notify),
         )
         self.driver = Driver(
             environment,

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
+
+from layover.core.definitions.destinations import DestinationDefinition
+from layover.core.plan import PlannedNotify
 
 
 class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -57,3 +61,6 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     allow_secrets: dict[str, tuple[str, ...]] = {}  # patterns of workflows, each with patterns of names
     secrets_file: str | None = None
     secrets_dir: str | None = None
+    notify: tuple[PlannedNotify, ...] = ()  # beside the rules of each workflow
+    destinations: dict[str, DestinationDefinition] = {}  # by name
+    directory: Any = None  # a `Directory` of a program, or the path of a file
