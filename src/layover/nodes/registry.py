@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["AnyFunction", "BadFunction", "Function", "PolledSource", "Registry", "UnknownNodeType", "UnknownProbe"]
 
 _CURSOR = "cursor"  # the parameter of a source
-_NOT_CALLED = TYPES.keys() - {"http"}  # node types that the engine runs by itself
+_NOT_CALLED = TYPES.keys() - {"http", "send"}  # node types that the engine runs by itself
 
 
 class UnknownNodeType(LayoverError):  # noqa: N818 - it says what the type is
