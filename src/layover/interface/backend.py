@@ -199,6 +199,9 @@ class PointsBackend(Protocol):
     ) -> Page[PausePoint]:
         """Return a page of the open points that a user may answer; without one, the user of this backend."""
 
+    async def why(self, point_id: str) -> Why:
+        """Return what a pause point waits for, and whom it told."""
+
     async def answer(self, point_id: str, answer: PointAnswer) -> PausePoint:
         """Answer a pause point."""
 

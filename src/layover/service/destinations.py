@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from layover.errors import InvalidInput
 from layover.model.shared import Page
-from layover.runtime.operations.destination_rules import definition_of
+from layover.runtime.operations.deliveries import definition_of
 from layover.runtime.results.deliveries import delivery_of
 from layover.service.cursors import malformed_cursor
 from layover.service.keyed_acts import keyed_act

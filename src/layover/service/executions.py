@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from layover.core.payloads import plain
 from layover.errors import AlreadyExists, ExecutionFailed, InvalidInput, MissingFunctions, WaitTimeout
@@ -72,7 +73,9 @@ class ExecutionService(ControlService):
     async def get(self, execution_id: str) -> Execution:
         """Return an execution as it is."""
         self._actor.require(*READ)
-        found = await self._actor.runtime.queries.get(execution_id)
+        queries = self._actor.runtime.queries
+        found = await queries.get(execution_id)
+        found = replace(found, notifications_sent=await queries.count_sent(found))
         return found if found.error is None else await self._explained(found)
 
     async def wait(self, execution_id: str, until: Until, timeout: float | None) -> Execution:  # noqa: ASYNC109 - as the interface

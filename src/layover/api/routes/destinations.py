@@ -53,7 +53,7 @@ async def list_destinations(call: Request[None, DestinationsQuery]) -> Response:
     needs=_NEEDS,
     body=DestinationBody,
     answers={201: Destination},
-    problems=("destination_exists",),
+    problems=("destination_exists", "invalid_definition"),
 )
 async def create_destination(call: Request[DestinationBody, NoQuery]) -> Response:
     """Make a destination: mail, webhook or chat. Secrets in it are named, not given."""
@@ -67,7 +67,13 @@ async def get_destination(call: Request[None, NoQuery]) -> Response:
     return Response(await call.service.destinations.get(call.path["name"]))
 
 
-@routes.put("/destinations/{name}", needs=_NEEDS, body=DestinationBody, answers={200: Destination}, problems=_CHANGES)
+@routes.put(
+    "/destinations/{name}",
+    needs=_NEEDS,
+    body=DestinationBody,
+    answers={200: Destination},
+    problems=(*_CHANGES, "invalid_definition"),
+)
 async def update_destination(call: Request[DestinationBody, NoQuery]) -> Response:
     """Replace a destination by another one of its name; its breaker is closed."""
     return Response(await call.service.destinations.update(call.path["name"], call.body))

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from layover.core.definitions.canonical import part_document
+from layover.core.definitions.destinations import read_destination
 from layover.errors import AlreadyExists, NotFound, WrongState
 from layover.ports.delivery_records import DeliveryChange, DestinationSave
-from layover.runtime.operations.destination_rules import check_destination, definition_of
 from layover.runtime.results.deliveries import destination_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from layover.model.deliveries import Destination, DestinationBody
     from layover.ports.delivery_records import DeliveryRow, DeliveryState, DestinationRow, DestinationState
@@ -28,16 +29,13 @@ _DISCARDABLE: Final[tuple[DeliveryState, ...]] = ("pending", "dead")
 
 
 class Sending(Protocol):
-    """What operations need of the sender: it is woken, it tries, and it knows what belongs to settings and programs."""
+    """What operations need of the sender: it is woken, and it tries."""
 
     def hint(self) -> None:
         """Look for due deliveries now."""
 
     async def send_test(self, destination: str, to: str | None) -> DeliveryRow:
         """Send a test once, and return what became of it; it is not stored."""
-
-    def managed(self) -> Mapping[str, Mapping[str, Any]]:
-        """Return the destinations of the settings and the functions of the program, by name, each with its `kind`."""
 
 
 class Deliveries:
@@ -111,7 +109,7 @@ class Deliveries:
 
     async def list_destinations(self, after: str, limit: int) -> list[Destination]:
         """Return destinations by name, beginning after one."""
-        managed = self._sending.managed()
+        managed = self._managed()
         rows = {row.name: row for row in await self._store.deliveries.list_destinations(after, limit)}
         names = sorted({*rows, *(name for name in managed if name > after)})[:limit]
         return [
@@ -121,14 +119,14 @@ class Deliveries:
 
     async def find_destination(self, name: str) -> Destination:
         """Return a destination; NotFound if there is none."""
-        row, managed = await self._row(name), self._sending.managed().get(name)
+        row, managed = await self._row(name), self._managed().get(name)
         if row is None and managed is None:
             raise _unknown(name)
         return destination_of(name, row, managed)
 
     async def create_destination(self, body: DestinationBody, audit: AuditRow | None) -> Destination:
         """Make a destination; AlreadyExists if its name is taken."""
-        if body.name in self._sending.managed():
+        if body.name in self._managed():
             raise _taken(body.name)
         return await self._save(body, audit, create=True)
 
@@ -146,7 +144,7 @@ class Deliveries:
 
     async def set_state(self, name: str, state: DestinationState, reason: str, audit: AuditRow | None) -> Destination:
         """Send to a destination again, or nothing."""
-        managed = self._sending.managed().get(name)
+        managed = self._managed().get(name)
         if managed is None and await self._row(name) is None:
             raise _unknown(name)
         now = self._instance.clock.now()
@@ -160,8 +158,8 @@ class Deliveries:
         return await self._sending.send_test(name, to)
 
     async def _save(self, body: DestinationBody, audit: AuditRow | None, *, create: bool) -> Destination:
-        check_destination(body, plain_http=self._instance.settings.http_private)
-        config = msgspec.json.encode(definition_of(body))
+        written = read_destination(definition_of(body))
+        config = msgspec.json.encode({"name": body.name, **part_document(written)})
         now = self._instance.clock.now()
         save = DestinationSave(name=body.name, create=create, config=config, at=now, audit=audit)
         saved = await self._store.deliveries.save_destination(save)
@@ -172,10 +170,18 @@ class Deliveries:
         self._sending.hint()  # something may wait for one of this name
         return destination_of(body.name, saved.row, None)
 
+    def _managed(self) -> dict[str, dict[str, Any]]:
+        """Return the destinations of the settings and the functions of the program, by name."""
+        instance = self._instance
+        found: dict[str, dict[str, Any]] = {
+            name: part_document(written) for name, written in instance.settings.destinations.items()
+        }
+        return found | {name: {"kind": "function"} for name in instance.registry.notifiers}
+
     async def _check_owner(self, name: str) -> None:
         """Refuse to change what belongs to the settings or to a program."""
         row = await self._row(name)
-        if name in self._sending.managed() or (row is not None and not row.config):
+        if name in self._managed() or (row is not None and not row.config):
             message = f"`{name}` belongs to the settings or to a program: change it there."
             raise WrongState(message, row.state if row is not None else "active", code="managed_by_settings")
         if row is None:
@@ -183,6 +189,15 @@ class Deliveries:
 
     async def _row(self, name: str) -> DestinationRow | None:
         return await self._store.deliveries.find_destination(name)
+
+
+def definition_of(body: DestinationBody) -> dict[str, Any]:
+    """Return a destination as an author would write it: without its name, and without what is as by default."""
+    written: dict[str, Any] = msgspec.to_builtins(body)
+    default = {one.encode_name: one.default for one in msgspec.structs.fields(body)}
+    return {
+        name: value for name, value in written.items() if name != "name" and value not in (default[name], None, {}, [])
+    }
 
 
 def _emptied(row: DeliveryRow) -> WrongState:

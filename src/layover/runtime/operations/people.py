@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+import re
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
@@ -11,23 +12,18 @@ from layover.core.definitions.instants import parse_instant
 from layover.errors import InvalidInput, NotFound
 from layover.model.name_rules import fault_in_name
 from layover.ports.delivery_records import PersonRow
-from layover.runtime.operations.destination_rules import is_mail_address
 from layover.runtime.results.deliveries import AwayRecord, PersonRecord, person_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import tzinfo
 
     from layover.model.people import AbsenceBody, Person, PersonBody
+    from layover.ports.directory import Directory
     from layover.ports.records import AuditRow
     from layover.runtime.instance import Instance
 
-
-class Directory(Protocol):
-    """Who can be reached, as all parts of the directory know them: a program, a file, the table."""
-
-    async def people(self, users: Sequence[str], roles: Sequence[str]) -> Sequence[Person]:
-        """Return people by their names, and all who have one of some roles; each once."""
+# One address alone, without a name, and with nothing that would end a header.
+_MAIL: Final = re.compile(r"[^\s@<>,;:\"()\[\]\\\x00-\x1f\x7f]{1,64}@[^\s@<>,;:\"()\[\]\\/\x00-\x1f\x7f]{1,190}")
 
 
 class PeopleTable:
@@ -70,7 +66,7 @@ class PeopleTable:
 def _record(body: PersonBody) -> PersonRecord:
     for kind, address in body.addresses.items():
         _checked_name("addresses", kind)
-        if kind == "mail" and not is_mail_address(address):
+        if kind == "mail" and not _MAIL.fullmatch(address):
             raise _invalid("addresses.mail", "it is one address, such as `ada@example.com`")
         if not address or not address.isprintable():
             raise _invalid("addresses", f"`{kind}` is a text without control characters")

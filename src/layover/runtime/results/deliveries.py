@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
 
 LONGEST_REPLY: Final = 1_000  # characters
+_INLINE: Final = "webhook:"  # how the name of one begins that definitions have in place
 
 
 class _Attempt(msgspec.Struct, frozen=True, kw_only=True):
@@ -90,7 +91,7 @@ def destination_of(name: str, row: DestinationRow | None, managed: Mapping[str, 
         config = msgspec.json.decode(row.config)
     found = Destination(
         name=name,
-        kind=config["kind"] if config is not None else None,
+        kind=config["kind"] if config is not None else "webhook" if name.startswith(_INLINE) else None,
         managed=managed is not None or row is None or not row.config,
         definition=shown_definition(config) if config is not None else {},
     )
