@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from layover.api.openapi_examples import DEFINITION
@@ -60,6 +61,15 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         return {"workflow": "order.hook", "name": "paid"}
     if family == "callbacks":
         return {"token": await _token(api, work)}
+    if family == "destinations":
+        name = f"erp.{route.name}"
+        await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
+        return {"name": name}
+    if family == "deliveries":
+        return {"id": await _delivery(api, route)}
+    if family == "people":
+        await api.ask("PUT", f"/people/user.{route.name}", {"addresses": {"mail": "ada@example.com"}})
+        return {"user": f"user.{route.name}"}
     if family == "keys":
         made = await api.post("/keys", {"name": route.name, "user": "fuzz", "roles": ["viewer"]})
         return {"id": str(made.json["id"])}
@@ -90,6 +100,21 @@ async def _trigger(api: Api, route: Route) -> dict[str, str]:
         await api.post(f"/triggers/{path['id']}/fire", {"id": "wrong", "data": "no object"})
         path["input"] = "wrong"
     return path
+
+
+async def _delivery(api: Api, route: Route) -> str:
+    """Return a delivery of its own for an operation: pending, since its destination is disabled, or settled."""
+    name = f"told.{route.name}"
+    await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
+    await api.post(f"/destinations/{name}/disable")
+    notify = [{"on": ["pause.opened"], "via": name}]
+    await api.engine.workflows.register({**_ORDER, "name": name, "notify": notify})
+    await api.engine.executions.start(name, _GIVEN)
+    while not (found := (await api.get(f"/deliveries?destination={name}")).json["items"]):
+        await asyncio.sleep(0.01)
+    if route.name == "redeliver":
+        await api.post(f"/deliveries/{found[0]['id']}/discard")
+    return str(found[0]["id"])
 
 
 async def _token(api: Api, work: Held) -> str:

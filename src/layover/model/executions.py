@@ -72,8 +72,8 @@ class Execution(Resource, frozen=True, kw_only=True):
 
     `pause_points` and `response` are there when it was just started and has come to rest: `response` is that of the
     first open point that has one. `waiting_on` and `next_nodes` list the first 100. Variables of more than 1,000,000
-    bytes together are left out: in place of one stands `{"$omitted": bytes}`. `notifications_sent` counts the deliveries
-    that were sent; it is counted where one execution is read, and is None in lists and in answers to acts.
+    bytes together are left out: in place of one stands `{"$omitted": bytes}`. `notifications_sent` counts
+    deliveries that were sent: it is counted where one execution is read, and is None in lists and in answers to acts.
     """
 
     id: ExecutionId

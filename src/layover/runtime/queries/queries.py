@@ -12,6 +12,7 @@ from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.core.resume_waits import NO_END
 from layover.errors import NotFound
+from layover.model.executions import Why
 from layover.runtime.execution.replay import SLICE
 from layover.runtime.ids import checked_id
 from layover.runtime.plans import is_held_because
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
     from layover.core.resume_waits import PauseEnd
     from layover.errors import Failure
-    from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, Why, WhyReason
+    from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, WhyReason
     from layover.ports.records import PointRow
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.execution.state_cache import CachedState
