@@ -61,15 +61,8 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         return {"workflow": "order.hook", "name": "paid"}
     if family == "callbacks":
         return {"token": await _token(api, work)}
-    if family == "destinations":
-        name = f"erp.{route.name}"
-        await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
-        return {"name": name}
-    if family == "deliveries":
-        return {"id": await _delivery(api, route)}
-    if family == "people":
-        await api.ask("PUT", f"/people/user.{route.name}", {"addresses": {"mail": "ada@example.com"}})
-        return {"user": f"user.{route.name}"}
+    if family in ("destinations", "deliveries", "people"):
+        return await _reached(api, route, family)
     if family == "keys":
         made = await api.post("/keys", {"name": route.name, "user": "fuzz", "roles": ["viewer"]})
         return {"id": str(made.json["id"])}
@@ -102,6 +95,18 @@ async def _trigger(api: Api, route: Route) -> dict[str, str]:
     return path
 
 
+async def _reached(api: Api, route: Route, family: str) -> dict[str, str]:
+    """Return a destination, a delivery or a person of its own for an operation."""
+    if family == "destinations":
+        name = f"erp.{route.name}"
+        await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
+        return {"name": name}
+    if family == "deliveries":
+        return {"id": await _delivery(api, route)}
+    await api.ask("PUT", f"/people/user.{route.name}", {"addresses": {"mail": "ada@example.com"}})
+    return {"user": f"user.{route.name}"}
+
+
 async def _delivery(api: Api, route: Route) -> str:
     """Return a delivery of its own for an operation: pending, since its destination is disabled, or settled."""
     name = f"told.{route.name}"
@@ -110,7 +115,10 @@ async def _delivery(api: Api, route: Route) -> str:
     notify = [{"on": ["pause.opened"], "via": name}]
     await api.engine.workflows.register({**_ORDER, "name": name, "notify": notify})
     await api.engine.executions.start(name, _GIVEN)
-    while not (found := (await api.get(f"/deliveries?destination={name}")).json["items"]):
+    while True:
+        found = (await api.get(f"/deliveries?destination={name}")).json["items"]
+        if found:
+            break
         await asyncio.sleep(0.01)
     if route.name == "redeliver":
         await api.post(f"/deliveries/{found[0]['id']}/discard")

@@ -122,7 +122,14 @@ async def _people(play: Play) -> None:
     addresses = {"mail": "ada@example.com", "chat": "@ada"}
     away = {"until": "2999-01-31T08:00", "substitute": "ben"}
     await play.do(
-        door, "save_person", "ada", roles=["finance"], addresses=addresses, language="de", zone="Europe/Berlin", away=away
+        door,
+        "save_person",
+        "ada",
+        roles=["finance"],
+        addresses=addresses,
+        language="de",
+        zone="Europe/Berlin",
+        away=away,
     )
     for user in ("ben", "cleo"):
         await play.do(door, "save_person", user)
