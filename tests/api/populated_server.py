@@ -50,8 +50,8 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         if route.name in ("resume_workflow", "clear_workflow_resume"):
             await api.engine.workflow_status.pause(name)
         return {"workflow" if "{workflow}" in route.path else "name": name}
-    if family == "triggers":
-        return await _trigger(api, route)
+    if family in _OF_THEIR_OWN:
+        return await _OF_THEIR_OWN[family](api, route)
     if route.name == "take_delivery_by_token":
         await api.engine.workflows.register({**_ORDER, "name": "order.token"})
         trigger = {**_HOOK, "name": "by_token", "verify": {"scheme": "token"}, "workflow": "order.token"}
@@ -61,8 +61,6 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         return {"workflow": "order.hook", "name": "paid"}
     if family == "callbacks":
         return {"token": await _token(api, work)}
-    if family in ("destinations", "deliveries", "people"):
-        return await _reached(api, route, family)
     if family == "keys":
         made = await api.post("/keys", {"name": route.name, "user": "fuzz", "roles": ["viewer"]})
         return {"id": str(made.json["id"])}
@@ -95,19 +93,20 @@ async def _trigger(api: Api, route: Route) -> dict[str, str]:
     return path
 
 
-async def _reached(api: Api, route: Route, family: str) -> dict[str, str]:
-    """Return a destination, a delivery or a person of its own for an operation."""
-    if family == "destinations":
-        name = f"erp.{route.name}"
-        await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
-        return {"name": name}
-    if family == "deliveries":
-        return {"id": await _delivery(api, route)}
+async def _destination(api: Api, route: Route) -> dict[str, str]:
+    """Return a destination of its own for an operation."""
+    name = f"erp.{route.name}"
+    await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
+    return {"name": name}
+
+
+async def _person(api: Api, route: Route) -> dict[str, str]:
+    """Return a person of its own for an operation."""
     await api.ask("PUT", f"/people/user.{route.name}", {"addresses": {"mail": "ada@example.com"}})
     return {"user": f"user.{route.name}"}
 
 
-async def _delivery(api: Api, route: Route) -> str:
+async def _delivery(api: Api, route: Route) -> dict[str, str]:
     """Return a delivery of its own for an operation: pending, since its destination is disabled, or settled."""
     name = f"told.{route.name}"
     await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
@@ -122,7 +121,15 @@ async def _delivery(api: Api, route: Route) -> str:
         await asyncio.sleep(0.01)
     if route.name == "redeliver":
         await api.post(f"/deliveries/{found[0]['id']}/discard")
-    return str(found[0]["id"])
+    return {"id": str(found[0]["id"])}
+
+
+_OF_THEIR_OWN: Final = {
+    "triggers": _trigger,
+    "destinations": _destination,
+    "deliveries": _delivery,
+    "people": _person,
+}
 
 
 async def _token(api: Api, work: Held) -> str:
