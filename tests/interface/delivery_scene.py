@@ -18,7 +18,6 @@ MAIL: dict[str, Any] = {
     "user": "layover",
     "secret": "SMTP_PASSWORD",
 }
-# Nothing goes out while the scene is played: its destination is disabled.
 TELLING: dict[str, Any] = {
     "name": "telling",
     "nodes": [{"id": "ok", "type": "approval", "title": "May it?", "approvers": {"users": ["ada"]}}],
@@ -93,8 +92,8 @@ async def _deliveries(play: Play) -> None:
     await play.do(door, "delivery", one.id)
     await play.listed(door, "deliveries", state="pending", destination="quiet", execution_id=paused.id)
     await play.listed(door, "deliveries", state="dead")
-    for named in ({"state": "lost"}, {"destination": ""}, {"execution_id": "x"}):
-        await play.refused(door, "deliveries", **named)
+    for wrong in ({"state": "lost"}, {"destination": ""}, {"execution_id": "x"}):
+        await play.refused(door, "deliveries", **wrong)
     await play.refused(await play.call(door, "deliveries"), "page", cursor="nonsense!")
     for id_ in ("x", UNKNOWN):
         await play.refused(door, "delivery", id_)
@@ -110,7 +109,14 @@ async def _deliveries(play: Play) -> None:
     await play.do(one, "discard")
     await play.do(door, "redeliver", state="discarded", destination="quiet", execution_id=paused.id, limit=5)
     await play.do(door, "redeliver")
-    for named in ({"state": "sent"}, {"state": "pending"}, {"limit": 0}, {"limit": 1_001}, {"execution_id": "x"}):
+    refused: tuple[dict[str, Any], ...] = (
+        {"state": "sent"},
+        {"state": "pending"},
+        {"limit": 0},
+        {"limit": 1_001},
+        {"execution_id": "x"},
+    )
+    for named in refused:
         await play.refused(door, "redeliver", **named)
     await play.refused(door, "redeliver", cursor="nonsense!")
     await play.do(paused, "refresh")  # it counts what was sent

@@ -75,7 +75,7 @@ class ExecutionService(ControlService):
         self._actor.require(*READ)
         queries = self._actor.runtime.queries
         found = await queries.get(execution_id)
-        found = replace(found, notifications_sent=await queries.count_sent(found))
+        found = replace(found, notifications_sent=await queries.count_sent(found.id))
         return found if found.error is None else await self._explained(found)
 
     async def wait(self, execution_id: str, until: Until, timeout: float | None) -> Execution:  # noqa: ASYNC109 - as the interface
