@@ -273,6 +273,29 @@ class _Triggers(_Family):
     )
 
 
+class _Destinations(_Family):
+    name = "destinations"
+    changing = frozenset({"create", "update", "test", "enable", "disable"})
+
+    async def delete(self, name: str) -> None:
+        """Delete a destination."""
+        await self._delete("delete", name)
+
+
+class _Deliveries(_Family):
+    name = "deliveries"
+    changing = frozenset({"redeliver", "redeliver_all", "discard"})
+
+
+class _People(_Family):
+    name = "people"
+    changing = frozenset({"save"})
+
+    async def delete(self, user: str) -> None:
+        """Delete a person from the table."""
+        await self._delete("delete", user)
+
+
 class _Access(_Family):
     name = "access"
     changing = frozenset({"create_api_key", "rotate_api_key"})
@@ -291,4 +314,7 @@ class BackendInTest:
         self.workflows = _Workflows(world, caller)
         self.signals = _Signals(world, caller)
         self.triggers = _Triggers(world, caller)
+        self.destinations = _Destinations(world, caller)
+        self.deliveries = _Deliveries(world, caller)
+        self.people = _People(world, caller)
         self.access = _Access(world, caller)

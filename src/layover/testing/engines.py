@@ -16,6 +16,7 @@ from layover.runtime.settings import RuntimeSettings
 from layover.testing.crashing import CrashPlan
 from layover.testing.errors import NeverSettles
 from layover.testing.life import EngineLife, MarkedTasks, MortalEngine, MortalStore
+from layover.testing.sent import ReceivedWire
 from layover.testing.virtual_time import VirtualClock
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.ports.trigger_records import TriggerRow
     from layover.testing.databases import Database
+    from layover.testing.sent import Receivers
     from layover.testing.virtual_time import VirtualTime
 
 T = TypeVar("T")
@@ -61,7 +63,12 @@ class Engines:
     """The engine that is alive, if any, and the way from one to the next."""
 
     def __init__(
-        self, database: Database, time: VirtualTime, furnish: Callable[[Registry], None], secrets: Secrets
+        self,
+        database: Database,
+        time: VirtualTime,
+        furnish: Callable[[Registry], None],
+        secrets: Secrets,
+        receivers: Receivers,
     ) -> None:
         self.time = time
         self.plan = CrashPlan()
@@ -69,6 +76,7 @@ class Engines:
         self._database = database
         self._furnish = furnish
         self._secrets = secrets
+        self._receivers = receivers
         self._life: EngineLife | None = None
         self._engine: MortalEngine | None = None
         self._store: Store | None = None
@@ -104,6 +112,8 @@ class Engines:
         self._life, self._store, self._engine = life, store, engine
         await engine.open(life)
         self._furnish(engine.instance.registry)
+        sender = engine.instance.delivery_sender
+        sender.wire = ReceivedWire(self._receivers, sender.wire)
         self.plan.life = life
         return engine
 

@@ -15,6 +15,7 @@ from layover.testing.databases import InFile, InMemory
 from layover.testing.engines import Died, Engines
 from layover.testing.polled import PushedSource
 from layover.testing.secrets import GivenSecrets
+from layover.testing.sent import Receivers
 from layover.testing.virtual_time import VirtualTime
 
 if TYPE_CHECKING:
@@ -47,7 +48,8 @@ class KitWorld:
         self.time = VirtualTime()
         database = InMemory(self.time) if folder is None else InFile(self.time, folder / "layover.db")
         self.secrets = GivenSecrets()
-        self.engines = Engines(database, self.time, self._furnish, self.secrets)
+        self.receivers = Receivers()
+        self.engines = Engines(database, self.time, self._furnish, self.secrets, self.receivers)
         self.plans: dict[str, Plan] = {}  # of the workflows that are registered, by name
         self.starts = 0
         self.signals = 0
