@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class SentMessage(msgspec.Struct, frozen=True, kw_only=True):
-    """Something that a receiver got. One that came several times under one id is one message; `times` says how often."""
+    """Something that a receiver got; `times` says how often it came under its id, as after a crash."""
 
     id: str
     destination: str
