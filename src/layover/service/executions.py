@@ -71,11 +71,14 @@ class ExecutionService(ControlService):
         return await self._explained(await self._with_points(found))
 
     async def get(self, execution_id: str) -> Execution:
+        """Return an execution as it is, and how many deliveries of it were sent."""
+        found = await self.peek(execution_id)
+        return replace(found, notifications_sent=await self._actor.runtime.queries.count_sent(found.id))
+
+    async def peek(self, execution_id: str) -> Execution:
         """Return an execution as it is."""
         self._actor.require(*READ)
-        queries = self._actor.runtime.queries
-        found = await queries.get(execution_id)
-        found = replace(found, notifications_sent=await queries.count_sent(found.id))
+        found = await self._actor.runtime.queries.get(execution_id)
         return found if found.error is None else await self._explained(found)
 
     async def wait(self, execution_id: str, until: Until, timeout: float | None) -> Execution:  # noqa: ASYNC109 - as the interface

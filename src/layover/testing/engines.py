@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from layover.interface.durations import seconds_of
 from layover.ports.trigger_records import TriggerMove
+from layover.runtime.machine import Machine
 from layover.runtime.settings import RuntimeSettings
 from layover.testing.crashing import CrashPlan
 from layover.testing.errors import NeverSettles
@@ -108,12 +109,13 @@ class Engines:
     async def _open(self) -> MortalEngine:
         life, store = EngineLife(), self._database.store()
         mortal = cast("Store", MortalStore(store, life))
-        engine = MortalEngine(mortal, settings=SETTINGS, secrets=[self._secrets], clock=VirtualClock(self.time))
+        machine, clock = Machine(), VirtualClock(self.time)
+        machine.wire = wire = ReceivedWire(self._receivers)
+        engine = MortalEngine(mortal, settings=SETTINGS, secrets=[self._secrets], clock=clock, machine=machine)
         self._life, self._store, self._engine = life, store, engine
         await engine.open(life)
         self._furnish(engine.instance.registry)
-        sender = engine.instance.delivery_sender
-        sender.wire = ReceivedWire(self._receivers, sender.wire)
+        wire.functions = engine.instance.wires
         self.plan.life = life
         return engine
 
