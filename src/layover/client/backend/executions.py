@@ -212,7 +212,7 @@ class HttpExecutions:
         self, execution_id: str, act: str, body: ReasonBody | PauseBody | ResumeBody | RewindBody, key: str | None
     ) -> Execution:
         answered = await self._transport.send(post(path_of("executions", execution_id, act), body, key))
-        return await self._transport.newest(answered, Execution, self.get)
+        return await self._transport.newest(answered, Execution, self._as_it_is)
 
     async def _reached(self, execution_id: str, until: Until | None, left: float | None) -> Execution:
         """Return an execution that was started when it is as asked for; past the time, return it as it is."""
