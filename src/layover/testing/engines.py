@@ -236,7 +236,8 @@ class Engines:
     def _is_calling(self, engine: MortalEngine) -> bool:
         """Return whether a function is running that does not wait for time to pass."""
         instance = engine.instance
-        return instance.node_runner.out + instance.poller.calls.out > self.time.asleep
+        calls = instance.poller.calls.out + instance.notifier_calls.out
+        return instance.node_runner.out + calls > self.time.asleep
 
     async def _wait_for_something(self, engine: MortalEngine, life: EngineLife) -> None:
         """Wait until the store has answered, or a call has ended."""
