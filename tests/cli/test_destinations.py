@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pytest
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
@@ -16,6 +18,12 @@ name: telling
 notify: [{on: [pause.opened], via: ops-chat}]
 nodes: [{id: ok, type: approval, title: May it?}]
 """
+
+
+@pytest.fixture(autouse=True)
+def _database(cli: Run) -> None:
+    Path("done.yaml").write_text("{name: done, nodes: [{id: a, type: end}]}")
+    assert cli("run", "done.yaml").code == 0
 
 
 def test_a_destination_is_made_shown_and_deleted(cli: Run) -> None:
