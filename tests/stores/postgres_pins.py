@@ -18,6 +18,7 @@ PINNED = {
     "next_trigger_due": {"triggers_due (next_at)", "trigger_inputs_due (due_at)", "standings_due (due_at)"},
     "due_workflow_statuses": {"standings_due (due_at)"},
     "move_trigger": {"triggers_pkey (id)"},
+    "renew_poll": {"triggers_pkey (id)"},
     "known_trigger_inputs": {"trigger_inputs_pkey (trigger_id, input_id)"},
     "triggers_by_topic": {"triggers_by_topic (topic)"},
     "trigger_by_token": {"trigger_tokens_pkey (hash)", "triggers_pkey (id)"},

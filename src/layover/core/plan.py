@@ -111,11 +111,15 @@ class PlannedGraph(msgspec.Struct, frozen=True, eq=False):
 
 
 class PlannedTrigger(msgspec.Struct, frozen=True, eq=False):
-    """A trigger with its compiled fields, by their paths (`filter`, `input`, `tags.0`, `deliver.key`)."""
+    """A trigger with its compiled fields, by their paths (`filter`, `input`, `tags.0`, `deliver.key`).
+
+    `secrets` are the positions in the `with` of a poll that get values just before its source is asked.
+    """
 
     trigger: TriggerDefinition
     expressions: Mapping[str, Program]
     renderers: Mapping[str, Renderer]
+    secrets: tuple[SecretPosition, ...] = ()
 
 
 class Plan(msgspec.Struct, frozen=True, eq=False):
@@ -184,7 +188,7 @@ def _longest_lookback(graph: PlannedGraph) -> int:
 
 def _compile_trigger(trigger: TriggerDefinition, texts: ParsedExpressions) -> PlannedTrigger:
     expressions, renderers = _compile_slots(trigger, texts)
-    return PlannedTrigger(trigger, expressions, renderers)
+    return PlannedTrigger(trigger, expressions, renderers, secret_positions(trigger, texts))
 
 
 def _compile_key(limit: ConcurrencyDefinition | RateDefinition | None, texts: ParsedExpressions) -> Renderer | None:
