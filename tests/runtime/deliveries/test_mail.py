@@ -12,7 +12,7 @@ from layover.runtime.deliveries.destination_config import KnownDestination, Used
 from layover.runtime.deliveries.mail_message import BadAddress, mail_address
 from layover.runtime.deliveries.mail_wire import MailWire
 from layover.runtime.deliveries.parcels import Parcel
-from tests.runtime.deliveries.wire_parts import ID, NOW, MailServer, shipment
+from tests.runtime.deliveries.wire_parts import ID, NOW, MailServer, dripping, shipment
 
 if TYPE_CHECKING:
     from aiosmtpd.smtp import SMTP
@@ -20,7 +20,14 @@ if TYPE_CHECKING:
     from layover.runtime.deliveries.outcomes import SendOutcome
 
 SENDER = "Layover <layover@example.org>"
-INJECTIONS = ["a\r\nBcc: evil@example.org", "a\nBcc: evil@example.org", "a\x85Bcc: x", "a\u2028Bcc: x", "a\0b", "\x0b\x0c"]
+INJECTIONS = [
+    "a\r\nBcc: evil@example.org",
+    "a\nBcc: evil@example.org",
+    "a\x85Bcc: x",
+    "a\u2028Bcc: x",
+    "a\0b",
+    "\x0b\x0c",
+]
 
 
 def destination(server: MailServer, **fields: object) -> KnownDestination:
@@ -96,28 +103,17 @@ async def test_a_server_that_drops_the_connection_after_the_mail_gets_it_again_u
 
 
 async def test_a_server_that_takes_a_mail_and_never_answers_is_given_up_in_time() -> None:
-    async with MailServer() .open() as server:
+    async with MailServer().open() as server:
         server._at_end = lambda _: server.never.wait()  # noqa: SLF001 - it waits for what only the server has
         outcome = await MailWire().send(shipment(destination(server, timeout=300), address="ada@example.org"))
         assert (outcome.verdict, outcome.reason, outcome.health) == ("again", "mail_timeout", "bad")
 
 
 async def test_a_server_that_drips_bytes_is_given_up_in_time() -> None:
-    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            while True:
-                writer.write(b"220-")
-                await writer.drain()
-                await asyncio.sleep(0.01)
-        except ConnectionError:
-            writer.close()
-
-    server = await asyncio.start_server(drip, "127.0.0.1", 0)
-    known = KnownDestination(
-        name="mail", kind="mail", sender=SENDER, timeout=300,
-        address=f"smtp://127.0.0.1:{server.sockets[0].getsockname()[1]}",
-    )
-    async with server:
+    async with dripping(b"", b"220-") as port:
+        known = KnownDestination(
+            name="mail", kind="mail", sender=SENDER, timeout=300, address=f"smtp://127.0.0.1:{port}"
+        )
         outcome = await MailWire().send(shipment(known, address="ada@example.org"))
     assert outcome.verdict == "again"
 
@@ -157,8 +153,21 @@ async def test_no_value_adds_a_header(evil: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [*INJECTIONS, "", "ada", "@example.org", "ada@", "a b@example.org", "ada@exa mple.org", "<ada@example.org>"]
-    + ["ada@example.org,bob@example.org", "ada@example.org\r\nRCPT TO:<bob@example.org>", "ä@example.org", "a" * 65 + "@b.c"],
+    "text",
+    [
+        *INJECTIONS,
+        "",
+        "ada",
+        "@example.org",
+        "ada@",
+        "a b@example.org",
+        "ada@exa mple.org",
+        "<ada@example.org>",
+        "ada@example.org,bob@example.org",
+        "ada@example.org\r\nRCPT TO:<bob@example.org>",
+        "ä@example.org",
+        "a" * 65 + "@b.c",
+    ],
 )
 async def test_what_is_no_address_is_never_sent_to(text: str) -> None:
     with pytest.raises(BadAddress):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from layover.runtime.deliveries.http_poster import HttpPoster
 from layover.runtime.deliveries.parcels import Parcel, ToldPoint
 from layover.runtime.deliveries.webhook_wire import WebhookWire, webhook_headers
 from tests.nodes.http_site import Site
-from tests.runtime.deliveries.wire_parts import ID, NOW, shipment
+from tests.runtime.deliveries.wire_parts import ID, NOW, dripping, shipment
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -100,22 +99,8 @@ async def test_retry_after_counts(poster: HttpPoster, text: str, expected: int |
 
 
 async def test_a_head_that_drips_is_given_up_in_time(poster: HttpPoster) -> None:
-    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            writer.write(b"HTTP/1.1 200 OK\r\nX: ")
-            while True:
-                writer.write(b"x")
-                await writer.drain()
-                await asyncio.sleep(0.01)
-        except ConnectionError:
-            writer.close()
-
-    server = await asyncio.start_server(drip, "127.0.0.1", 0)
-    known = KnownDestination(
-        name="erp", kind="webhook", timeout=300,
-        address=f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/",
-    )
-    async with server:
+    async with dripping(b"HTTP/1.1 200 OK\r\nX: ", b"x") as port:
+        known = KnownDestination(name="erp", kind="webhook", timeout=300, address=f"http://127.0.0.1:{port}/")
         outcome = await WebhookWire(poster).send(shipment(known))
     assert (outcome.verdict, outcome.reason) == ("again", "http_timeout")
 
@@ -180,7 +165,9 @@ async def test_while_a_secret_is_rotated_both_sign_until_the_moment_is_over() ->
         standardwebhooks.Webhook(OLD).verify(b"{}", webhook_headers(after, b"{}", after.valid_secrets()) | _at(at))
 
 
-@pytest.mark.parametrize("secret", ["whsec_", "whsec_c2hvcnQ=", "not base64!", "whsec_" + base64.b64encode(b"x" * 65).decode()])
+@pytest.mark.parametrize(
+    "secret", ["whsec_!", "whsec_c2hvcnQ=", "not base64!", "whsec_" + base64.b64encode(b"x" * 65).decode()]
+)
 async def test_a_key_that_would_prove_nothing_signs_nothing(poster: HttpPoster, secret: str) -> None:
     site = answering(200)
     async with site.open():
@@ -207,7 +194,9 @@ async def test_a_chat_gets_its_text_escaped(poster: HttpPoster) -> None:
     site = answering(200)
     async with site.open():
         known = KnownDestination(name="ops", kind="chat", address=UsedSecret("OPS_CHAT"))
-        parcel = Parcel(kind="execution.failed", at=NOW, subject="<!channel> a & b", text="see <https://evil.example|x>")
+        parcel = Parcel(
+            kind="execution.failed", at=NOW, subject="<!channel> a & b", text="see <https://evil.example|x>"
+        )
         outcome = await ChatWire(poster).send(shipment(known, parcel, values={"OPS_CHAT": site.url("/services/T1")}))
     [seen] = site.seen
     assert outcome.verdict == "sent"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from email import message_from_bytes
 from email.policy import default
 from typing import TYPE_CHECKING, cast
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, cast
 from aiosmtpd.smtp import SMTP
 
 from layover.core.ids import uuid8
-from layover.runtime.deliveries.destination_config import KnownDestination
 from layover.runtime.deliveries.parcels import Parcel
 from layover.runtime.deliveries.shipments import Shipment
 
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from email.message import EmailMessage
 
     from aiosmtpd.smtp import Envelope, Session
+
+    from layover.runtime.deliveries.destination_config import KnownDestination
 
 NOW = 1_780_000_000_000
 ID = uuid8("a delivery")
@@ -66,20 +67,22 @@ class MailServer:
         finally:
             self.never.set()
             server.close()
+            serving = [one._handler_coroutine for one in made if one._handler_coroutine is not None]  # noqa: SLF001 - else it outlives the test
             for one in made:
                 if one.transport is not None:
                     one.transport.abort()
+            await asyncio.gather(*serving, return_exceptions=True)
             await server.wait_closed()
 
-    async def handle_RCPT(  # noqa: N802, PLR0913 - the library calls it so
-        self, server: SMTP, session: Session, envelope: Envelope, address: str, options: list[str]
+    async def handle_RCPT(  # noqa: N802 - the library calls it so
+        self, _server: SMTP, _session: Session, envelope: Envelope, address: str, _options: list[str]
     ) -> str:
         reply = self._at_recipient(address)
         if reply.startswith("250"):
             envelope.rcpt_tos.append(address)
         return reply
 
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802
+    async def handle_DATA(self, server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802
         content = cast("bytes", envelope.content)
         self.raw.append(content)
         self.taken.append((envelope.rcpt_tos[0], message_from_bytes(content, policy=default)))
@@ -90,3 +93,24 @@ class MailServer:
             elif isinstance(outcome, str):
                 return outcome
         return "250 OK: taken"
+
+
+@asynccontextmanager
+async def dripping(first: bytes, drop: bytes) -> AsyncIterator[int]:
+    """Open a server that sends byte after byte, and never comes to an end; yield its port."""
+    serving: list[asyncio.Task[None] | None] = []
+
+    async def drip(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.append(asyncio.current_task())
+        with suppress(ConnectionError):
+            writer.write(first)
+            while True:
+                writer.write(drop)
+                await writer.drain()
+                await asyncio.sleep(0.01)
+        writer.transport.abort()
+
+    server = await asyncio.start_server(drip, "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+        await asyncio.gather(*filter(None, serving))

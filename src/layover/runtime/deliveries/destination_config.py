@@ -10,12 +10,13 @@ import msgspec
 
 from layover.core.definitions.destinations import DestinationDefinition, SecretAddress, interval_of, read_destination
 from layover.core.definitions.instants import parse_instant
-from layover.core.definitions.model import HookSecret
 from layover.core.ids import uuid8
 from layover.model.deliveries import DestinationKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from layover.core.definitions.model import HookSecret
 
 Included = Literal["shown", "input", "output", "answer"]
 
@@ -73,7 +74,7 @@ def known_destination(name: str, written: DestinationDefinition) -> KnownDestina
 
 
 def stored_destination(name: str, config: bytes) -> KnownDestination:
-    """Return a destination as a store has it; InvalidDefinition if another release has written what this cannot read."""
+    """Return a destination as a store has it; InvalidDefinition if this release cannot read it."""
     data = msgspec.json.decode(config, type=dict[str, object])
     data.pop("name", None)
     return known_destination(name, read_destination(data))
