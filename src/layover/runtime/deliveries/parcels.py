@@ -34,7 +34,6 @@ class Parcel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     first: str = ""  # the id of the first mail about the same point, to which this one belongs
     via: dict[str, object] | None = None
     reports_on: str = ""  # the destination that it tells of
-    awaits: str = ""  # the key of a wait: what the outcome is told to
 
 
 def read_parcel(body: bytes) -> Parcel:
