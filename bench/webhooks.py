@@ -4,8 +4,8 @@
 same stack; both servers are processes of their own, asked over 32 connections by the same light client in turn.
 
 `flood`: a sender delivers steadily to one webhook, alone and then beside a second process that sends 1,000 anonymous
-requests a second to the same server: unsigned deliveries, unknown webhooks, unknown tokens. Told are how many of its
-deliveries were answered, and how long they took.
+requests a second to the same server, from the same address: unsigned deliveries to its own webhook and to another one,
+unknown webhooks, unknown tokens. Told are how many of its deliveries were answered, and how long they took.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 MANY: Final = 32
 HOOKS: Final = 100  # each takes 600 deliveries a minute
+FLOODED: Final = 2  # the webhook of the sender beside a flood
 KEY: Final = "the-key-of-a-bench"
 ENVIRONMENT: Final = {"LAYOVER_SECRET_HOOK_KEY": KEY, "LAYOVER_ALLOW_SECRETS": '{"paid": ["HOOK_KEY"]}'}
 GITHUB: Final = HookCheck("github")
@@ -141,7 +142,7 @@ async def flood(site: Site, size: Size) -> None:
         process.start()
         loop = asyncio.get_running_loop()
         await loop.run_in_executor(None, results.get)  # it has begun
-        beside = await _steady(layover, seconds, 2, first=20_000)
+        beside = await _steady(layover, seconds, FLOODED, first=20_000)
         sent, statuses, took = await loop.run_in_executor(None, results.get)
         await loop.run_in_executor(None, process.join)
     rows = [("", "deliveries", "not answered", "median", "p95", "p99"), alone.row("alone"), beside.row("beside")]
@@ -182,7 +183,8 @@ async def _flood(url: str, seconds: float, each: int, results: multiprocessing.Q
     from http_servers import Server as Target  # noqa: PLC0415 - in a process of its own
 
     statuses: dict[int, int] = {}
-    paths: Sequence[str] = ("/hooks/paid/h3", "/hooks/nobody/knows", f"/hooks/t/1{'A' * 43}", "/hooks/t/short")
+    hooks = (f"/hooks/paid/h{FLOODED}", "/hooks/paid/h3")
+    paths: Sequence[str] = (*hooks, "/hooks/nobody/knows", f"/hooks/t/1{'A' * 43}", "/hooks/t/short")
     async with Target(url, 0).wires(MANY) as wires:
         requests = [wires[0].request("POST", path, {"n": 1}) for path in paths]
         results.put("begun")

@@ -128,6 +128,12 @@ def redact(text: str, longest: int = LONGEST) -> str:
     return text[:longest]
 
 
+def has_credential(name: str, value: str) -> bool:
+    """Return whether a value that goes under a name, such as a parameter of an address, is a credential or has one."""
+    text = f"{name}={value}"
+    return redact(text, len(text)) != text
+
+
 def mask_secrets(text: str) -> str:
     """Return a text without the values that are registered; what only looks like a credential stays."""
     return _masker.text(text)

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from socket import IPPROTO_TCP
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 import msgspec
 import pytest
-from msgspec.structs import replace
 
 from layover.api.bodies import place_of_nul
 from layover.api.endpoint import SECURITY_HEADERS
 from layover.api.routes import ROUTES
-from layover.api.routing import NoQuery, Routes
-from layover.api.server import listen
+from layover.api.routing import NoQuery
 from layover.model.executions import StartBody
 from layover.runtime.results.points import context_of
 from tests.api.acting import resting
-from tests.api.harness import ADMIN_KEY, UNLIMITED, listening, served
-from tests.runtime.harness import Held, approval, engine_at, fan_out, flow, form, until_status
+from tests.api.harness import ADMIN_KEY, served
+from tests.runtime.harness import approval, fan_out, flow, form
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from layover.api.request import Request, Response
     from layover.api.routing import Route
     from tests.api.harness import Answered, Api
 
@@ -353,88 +348,6 @@ async def test_a_body_is_of_a_kind_that_the_route_takes(tmp_path: Path, headers:
     assert told.status == status
 
 
-async def test_heads_of_requests_are_bounded(tmp_path: Path) -> None:
-    async with served(tmp_path) as api:
-        path = await refused_or_closed(api, f"GET /{'x' * 200_000} HTTP/1.1\r\nhost: here\r\n\r\n")
-        header = await refused_or_closed(api, f"GET /api/v1/me HTTP/1.1\r\nhost: here\r\na: {'x' * 200_000}\r\n\r\n")
-        many = "".join(f"h{n}: x\r\n" for n in range(20_000))
-        headers = await refused_or_closed(api, f"GET /api/v1/me HTTP/1.1\r\nhost: here\r\n{many}\r\n")
-        odd = [
-            await refused_or_closed(api, text)
-            for text in (
-                "\x16\x03\x01\x02\x00",
-                "GET\r\n\r\n",
-                "GET /api/v1/me HTTP/9.9\r\n\r\n",
-                "POST /api/v1/keys HTTP/1.1\r\nhost: a\r\ncontent-length: -1\r\n\r\n",
-                "POST /api/v1/keys HTTP/1.1\r\nhost: a\r\ncontent-length: 1e3\r\n\r\n",
-                "POST /api/v1/keys HTTP/1.1\r\nhost: a\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n",
-                "POST /api/v1/keys HTTP/1.1\r\nhost: a\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\n\r\n",
-                "GET /api/v1/me HTTP/1.1\r\nhost: a\r\na b: c\r\n\r\n",
-                "GET /api/v1/me HTTP/1.1\r\nhost: a\r\nx: a\0b\r\n\r\n",
-            )
-        ]
-        alive = await api.get("/me")
-
-    assert {path, header, headers, *odd} <= {0, 400, 401, 404, 413, 414, 431}
-    assert alive.status == 200
-
-
-async def test_a_head_without_an_end_is_not_read_for_ever(tmp_path: Path) -> None:
-    async with served(tmp_path) as api:
-        for begun in ("GET /", "GET /api/v1/me HTTP/1.1\r\nhost: ", "GET /api/v1/me HTTP/1.1\r\na: b\r\n" * 2):
-            host, port = api.url.removeprefix("http://").split(":")
-            reader, writer = await asyncio.open_connection(host, int(port))
-            writer.write(begun.encode())
-            answered = b""
-            while not answered:
-                writer.write(b"x: y\r\n" * 1_000 if begun.endswith("\n") else b"x" * 10_000)
-                try:
-                    await writer.drain()
-                    async with asyncio.timeout(0.01):
-                        answered = await reader.read(100)
-                except TimeoutError:
-                    continue
-                except OSError:
-                    break
-            writer.close()
-            assert answered[:12] in (b"HTTP/1.1 400", b"")
-        alive = await api.get("/me")
-
-    assert alive.status == 200
-
-
-async def test_a_head_that_does_not_come_is_not_waited_for(tmp_path: Path) -> None:
-    async with served(tmp_path, settings=replace(UNLIMITED, head_timeout=0.05)) as api:
-        host, port = api.url.removeprefix("http://").split(":")
-        for begun in (b"", b"GET /api/v1/me HT", b"GET /healthz HTTP/1.1\r\nhost: a\r\n\r\nGET /x"):
-            reader, writer = await asyncio.open_connection(host, int(port))
-            writer.write(begun)
-            await reader.read()  # until the server closes the connection
-            writer.close()
-        alive = await api.get("/me")
-
-    assert alive.status == 200
-
-
-def test_an_answer_does_not_wait_for_one_more_packet() -> None:
-    with listen("127.0.0.1", 0) as listening_at:
-        assert listening_at.proto == IPPROTO_TCP  # by this asyncio knows what to send at once
-
-
-async def refused_or_closed(api: Api, text: str) -> int:
-    """Send a text; return the status of what comes back, or 0 if the server only closes the connection."""
-    host, port = api.url.removeprefix("http://").split(":")
-    reader, writer = await asyncio.open_connection(host, int(port))
-    try:
-        writer.write(text.encode("latin-1"))
-        writer.write_eof()
-        line = await reader.readline()
-    except OSError:
-        line = b""
-    writer.close()
-    return int(line.split(b" ")[1]) if line else 0
-
-
 # Texts that databases cannot hold
 
 
@@ -460,61 +373,3 @@ async def test_data_may_hold_what_texts_may_not(tmp_path: Path) -> None:
     assert (started.status, found.json["output"]) == (200, given)
     assert (refused.status, refused.code) == (422, "invalid_body")
     assert refused.json["errors"][0]["path"] == "correlation_id"
-
-
-# Faults
-
-
-async def test_a_fault_is_told_by_its_request_id_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    routes = Routes("Faults", "Faults.")
-
-    async def fault(call: Request[Any, Any]) -> Response:
-        """Fail."""
-        raise ZeroDivisionError(f"with a secret of {call.caller.user}")
-
-    routes.get("/fault", needs=("admin",), answers={200: None})(fault)
-    async with engine_at(tmp_path) as engine, listening(engine, routes=[*ROUTES, *routes.routes]) as api:
-        told = await api.get("/fault", headers={"x-request-id": "req-7"})
-
-    assert (told.status, told.code, told.json["request_id"]) == (500, "internal", "req-7")
-    assert "secret" not in told.body.decode()
-    [record] = [record for record in caplog.records if "request_failed" in record.getMessage()]
-    assert "req-7" in record.getMessage()
-    assert {name: told.headers.get(name) for name in SECURITY_HEADERS} == SECURITY_HEADERS
-
-
-async def test_a_callback_token_is_not_written_down(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.DEBUG)
-    work = Held()
-    node: dict[str, object] = {
-        "id": "pick",
-        "type": "callback",
-        "call": "work",
-        "input": {"token": "${callback.token}"},
-    }
-    async with served(tmp_path, work) as api:
-        await api.engine.workflows.register(flow(node))
-        started = await api.engine.executions.start("flow")
-        begun = await work.begun()
-        begun.returns()
-        await until_status(api.engine, started.id, "waiting")
-        token = str(begun.given["token"])
-        wrong = token[:-1] + ("A" if token[-1] != "A" else "B")
-        told = [await api.post(f"/callbacks/{one}", {"a": 1}, as_="") for one in (wrong, token, token)]
-        history = await api.get(f"/executions/{started.id}/history")
-
-    assert [one.status for one in told] == [404, 202, 410]
-    written = [record.getMessage() for record in caplog.records] + [one.body.decode() for one in (*told, history)]
-    assert not [text for text in written if token in text or wrong in text]
-
-
-async def test_a_refused_request_is_found_in_the_log_by_its_id(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.INFO)
-    async with served(tmp_path) as api:
-        refused = await api.get("/executions/nonsense")
-        keyed = await api.post("/executions/nonsense/pause", {}, headers={"idempotency-key": "once"})
-    for one in (refused, keyed):
-        told = f"request_refused request={one.json['request_id']} status=400 code=malformed_id "
-        assert len([line for line in caplog.messages if line.startswith(told)]) == 1

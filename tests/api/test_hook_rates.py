@@ -24,6 +24,28 @@ async def test_strangers_do_not_use_up_what_the_sender_may_deliver(tmp_path: Pat
     assert [one.status for one in signed] == [202, 202, 202]
 
 
+async def test_strangers_behind_the_address_of_the_sender_do_not_use_up_what_it_may_deliver(tmp_path: Path) -> None:
+    async with hooked(tmp_path, api=ApiSettings(webhook_limit=(3, 60.0))) as api:
+        unsigned = [await deliver(api, {"n": n}, key="wrong") for n in range(5)]
+        signed = [await deliver(api, {"n": n}) for n in range(4)]
+        unsigned += [await deliver(api, {"n": 5}, key="wrong")]
+
+    assert [one.status for one in unsigned] == [401, 401, 401, 429, 429, 429]
+    assert [one.status for one in signed] == [202, 202, 202, 429]
+
+
+async def test_large_deliveries_of_one_address_are_counted_before_they_are_read(tmp_path: Path) -> None:
+    settings = ApiSettings(webhook_limit=(3, 60.0), trusted_proxies=PROXIES)
+    large = b'"' + b"x" * 64_000 + b'"'
+    async with hooked(tmp_path, api=settings) as api:
+        unsigned = [await deliver(api, None, raw=large, key="wrong", origin=STRANGER) for _ in range(4)]
+        refused = await deliver(api, None, raw=large, origin=STRANGER)
+        taken = await deliver(api, None, raw=large, origin=SENDER)
+
+    assert [one.status for one in unsigned] == [401, 401, 401, 429]
+    assert (refused.status, taken.status) == (429, 202)
+
+
 async def test_a_webhook_has_one_rate_for_all_its_senders(tmp_path: Path) -> None:
     settings = ApiSettings(webhook_limit=(3, 60.0), trusted_proxies=PROXIES)
     async with hooked(tmp_path, api=settings) as api:

@@ -52,13 +52,19 @@ async def hooked(
 
 
 async def deliver(
-    api: Api, body: object, *, key: str = VALUES["NEW_KEY"], raw: bytes | None = None, origin: str = ""
+    api: Api,
+    body: object,
+    *,
+    key: str = VALUES["NEW_KEY"],
+    raw: bytes | None = None,
+    origin: str = "",
+    path: str = "/hooks/shop/paid",
 ) -> Answered:
     sent = msgspec.json.encode(body) if raw is None else raw
     headers = {"X-Request-Id": "r1", "Authorization": "Bearer whatever", **sign(HMAC, key, sent, 0)}
     if origin:
         headers["X-Forwarded-For"] = origin
-    return await api.ask("POST", "/hooks/shop/paid", raw=sent, as_="", headers=headers)
+    return await api.ask("POST", path, raw=sent, as_="", headers=headers)
 
 
 async def count(api: Api) -> int:
@@ -104,8 +110,16 @@ async def test_an_unknown_webhook_is_unknown(tmp_path: Path) -> None:
 async def test_a_body_of_one_byte_too_many_is_refused(tmp_path: Path) -> None:
     async with hooked(tmp_path) as api:
         largest = b'"' + b"x" * 999_998 + b'"'
-        assert (await deliver(api, None, raw=largest)).status == 202
+        taken = await deliver(api, None, raw=largest)
+        assert (taken.status, taken.json["status"]) == (202, "started")
         assert (await deliver(api, None, raw=largest + b" ")).status == 413
+
+
+async def test_a_body_that_is_too_large_once_it_is_written_as_json_is_refused_at_once(tmp_path: Path) -> None:
+    async with hooked(tmp_path) as api:
+        answered = await deliver(api, None, raw=b"[" + b"1E9," * 200_000 + b"1]")
+        assert (answered.status, answered.json["code"]) == (413, "payload_too_large")
+        assert await count(api) == 0
 
 
 async def test_a_body_that_is_no_json_is_refused_after_the_signature(tmp_path: Path) -> None:

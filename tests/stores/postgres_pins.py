@@ -117,7 +117,34 @@ PINNED = {
     "version_by_hash": {"versions_by_hash (hash)"},
     "latest_versions_after": {"versions_workflow_number_key (workflow)"},
     "versions_of_workflow": {"versions_workflow_number_key (workflow)"},
+    "due_destinations": {
+        "deliveries_due (destination)",
+        "deliveries_due (destination, due_at)",
+        "destinations_pkey (name)",
+    },
+    "claim_deliveries": {
+        "deliveries_due (destination, due_at)",
+        "deliveries_due (destination)",
+        "deliveries_pkey (id)",
+    },
+    "align_lanes": {"deliveries_in_lane (destination, lane)", "deliveries_pkey (id)"},
+    "lock_destination_of_delivery": {"deliveries_pkey (id)", "destinations_pkey (name)"},
+    "lock_delivery": {"deliveries_pkey (id)"},
+    "write_delivery": {"deliveries_pkey (id)"},
+    "awaited_deliveries": {"deliveries_awaited (execution_id, n)"},
+    "list_deliveries": {"deliveries_by_state (state, created_at, id)"},
+    "list_deliveries_of_destination": {"deliveries_by_destination (destination, state, created_at, id)"},
+    "list_deliveries_of_execution": {"deliveries_by_execution (execution_id, state, created_at, id)"},
+    "count_sent_deliveries": {"deliveries_by_execution (execution_id, state)"},
+    "count_deliveries_by_destination": {
+        "deliveries_by_destination (destination)",
+        "deliveries_by_destination (destination, state)",
+    },
+    "empty_old_deliveries": {"deliveries_with_body (settled_at)", "deliveries_pkey (id)"},
+    "delete_old_deliveries": {"deliveries_ended (settled_at)", "deliveries_pkey (id)"},
+    "find_people": {"people_pkey (user)", "people_by_role (roles)"},
     "purgeable_executions": {
+        "deliveries_by_execution (execution_id, state)",
         "executions_by_end (finished_at)",
         "heads_pkey (execution_id)",
         "outbox_pkey (sender)",
@@ -138,6 +165,16 @@ PINNED = {
 }
 # In whichever index it is: it has to be one.
 SOUGHT = {
+    "delivery_by_id",
+    "destination_of_delivery",
+    "end_wait_for_deliveries",
+    "take_message",
+    "destination_by_name",
+    "lock_destinations",
+    "list_destinations",
+    "delete_destination",
+    "list_people",
+    "delete_person",
     "lock_trigger",
     "lock_triggers_of_workflow",
     "change_trigger_input",
@@ -209,8 +246,21 @@ SOUGHT = {
     "count_trigger_states",
     "count_pending_of_triggers",
 }
-NO_TABLE = {"lock_limits", "notify", "allow_sequential_scans", "server_settings", "server_version", "server_time"}
+NO_TABLE = {
+    "lock_limits",
+    "lock_event",
+    "notify",
+    "allow_sequential_scans",
+    "server_settings",
+    "server_version",
+    "server_time",
+}
 ONLY_INSERTED = {
+    "insert_deliveries",
+    "send_messages",
+    "create_destinations",
+    "save_destinations",
+    "save_people",
     "save_triggers",
     "copy_triggers",
     "copy_trigger_inputs",

@@ -109,7 +109,27 @@ SELECT encode(sha256(id::text::bytea), 'hex'), id, 1, NULL FROM layover.triggers
 INSERT INTO layover.trigger_events (trigger_id, seq, at, kind, body)
 SELECT trigger_id, seq, at, 'TriggerInputReceived', '\x7b7d' FROM layover.trigger_inputs;
 
+INSERT INTO layover.destinations (
+    name, config, state, reason, failures, failing_since, open_until, opened, free_at, changed_at
+)
+SELECT 'd' || x, '', 'active', '', 0, NULL, NULL, 0, 0, 0 FROM generate_series(1, 500) AS x;
+
+INSERT INTO layover.deliveries (
+    id, execution_id, n, created_at, due_at, settled_at, epoch, attempts, awaited, leads, workflow, lane, destination,
+    kind, point, "user", address, state, reason, body, history
+)
+SELECT
+    lpad(to_hex(x), 32, '0')::uuid, CASE WHEN x % 20 > 0 THEN lpad(to_hex(1 + x % 2000), 32, '0')::uuid END, x, x, x,
+    CASE WHEN x % 4 > 0 THEN x END, 0, 0, x % 100 = 0, x % 8 = 0, 'w' || x % 500, 'l' || x % 1000, 'd' || x % 20,
+    'pause.opened', '', '', '', CASE x % 4 WHEN 0 THEN 'pending' WHEN 1 THEN 'dead' ELSE 'sent' END, '',
+    CASE WHEN x % 3 = 0 THEN '\x7b7d'::bytea ELSE '' END, '\x5b5d'
+FROM generate_series(1, 8000) AS x;
+
+INSERT INTO layover.people ("user", roles, body, changed_at)
+SELECT 'u' || x, ARRAY['r' || x % 100], '\x7b7d', x FROM generate_series(1, 3000) AS x;
+
 ANALYZE layover.versions, layover.heads, layover.executions, layover.events, layover.snapshots, layover.pause_points,
 layover.commands, layover.outbox, layover.tokens, layover.waits, layover.signals, layover.places, layover.rates,
 layover.keys, layover.audit, layover.replies, layover.standings, layover.triggers,
-layover.trigger_inputs, layover.trigger_events, layover.trigger_tokens;
+layover.trigger_inputs, layover.trigger_events, layover.trigger_tokens, layover.destinations,
+layover.deliveries, layover.people;

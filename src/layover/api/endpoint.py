@@ -132,12 +132,13 @@ class Endpoint:
         if caller is not NOBODY and route.needs and not caller.may(route.needs):
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
         pairs = _pairs(scope)
-        query = queried(pairs, route.query) if pairs or route.query is not NoQuery else _NO_QUERY
+        query = _query(route, pairs)
         call: Request[Any, Any] = Request(
             services=services,
             caller=caller,
             body=None,
             query=query,
+            pairs=pairs,
             path=path,
             headers=headers,
             request_id=request_id,
@@ -145,7 +146,7 @@ class Endpoint:
             counted_as=self._known_as(caller, scope) if route.open == "sender" else "",
         )
         if route.admit is not None:
-            await route.admit(call)
+            call.admitted = await route.admit(call)
         if route.body is not None:
             raw = await read_body(receive, headers, services.settings, route.largest_body)
             if raw:  # what is not there is of no kind, whatever a client says that it is
@@ -357,6 +358,11 @@ def _check_head(scope: Scope, headers: Mapping[str, str]) -> None:
             raise Refusal("invalid_parameter", f"The header `{twice[0]}` is given twice.")
     if "\0" in scope["path"]:
         raise Refusal("not_found", "There is nothing under this path.")
+
+
+def _query(route: Route, pairs: list[tuple[str, str]]) -> Any:
+    is_free = route.any_query or (not pairs and route.query is NoQuery)
+    return _NO_QUERY if is_free else queried(pairs, route.query)
 
 
 def _pairs(scope: Scope) -> list[tuple[str, str]]:

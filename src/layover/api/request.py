@@ -12,7 +12,7 @@ from layover.service.actor import Actor
 from layover.service.service import UserService
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from layover.api.services import Services
     from layover.model.access import Caller
@@ -56,6 +56,7 @@ class Request(Generic[B, Q]):
         caller: Caller,
         body: B,
         query: Q,
+        pairs: Sequence[tuple[str, str]] = (),
         path: Mapping[str, str],
         headers: Mapping[str, str],
         request_id: str,
@@ -66,11 +67,13 @@ class Request(Generic[B, Q]):
         self.caller = caller
         self.body = body
         self.query = query
+        self.pairs = pairs  # the parameters as they came
         self.path = path
         self.headers = headers
         self.request_id = request_id
         self.base = base  # the path that the application is mounted at
         self.counted_as = counted_as  # where the route itself counts what its senders send
+        self.admitted: object = None  # what the route has found out before the body was read
         self._service: UserService | None = None
 
     @property

@@ -39,12 +39,13 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     summary: str
     needs: tuple[Permission, ...] = ()  # one of these; without any, `open` says who
     open: Open | None = None
-    admit: Callable[[Request[Any, Any]], Awaitable[None]] | None = None  # refuses before a body is read
+    admit: Callable[[Request[Any, Any]], Awaitable[object]] | None = None  # refuses before a body is read
     body: type[Any] | None = None  # a struct, `bytes` for what the handler reads itself, or nothing
     body_required: bool = True
     largest_body: int | None = None  # in bytes, if it is less than what the server takes
     media_types: tuple[str, ...] = ("application/json",)  # of the body
     query: type[Any] = NoQuery
+    any_query: bool = False  # whatever parameters come are taken, as `pairs` of the request
     answers: dict[int, Any]  # by status: the type of the resource; None for no content
     answer_media: str = "application/json"
     problems: tuple[str, ...] = ()  # the codes that only the handler knows of

@@ -31,12 +31,16 @@ class Breaker(msgspec.Struct, frozen=True, kw_only=True):
         """Return the breaker after a success."""
         return replace(self, failures=0, failing_since=None, open_until=None, opened=0)
 
-    def failed(self, at: int) -> Breaker:
-        """Return the breaker after a failure."""
+    def failed(self, at: int, *, is_trial: bool = False) -> Breaker:
+        """Return the breaker after a failure.
+
+        While it is open, only the failure of the trial opens it for longer; others were sent before it opened.
+        """
         failures, since = self.failures + 1, self.failing_since if self.failing_since is not None else at
         if at - since >= DISABLED_AFTER:
             return replace(self, failures=failures, failing_since=since, disabled=True)
-        if failures < OPENS_AFTER or at - since < OVER:
+        is_open = self.open_until is not None and at < self.open_until and not is_trial
+        if is_open or failures < OPENS_AFTER or at - since < OVER:
             return replace(self, failures=failures, failing_since=since)
         length = min(FIRST_OPEN << min(self.opened, 10), LONGEST_OPEN)
         return replace(self, failures=failures, failing_since=since, open_until=at + length, opened=self.opened + 1)

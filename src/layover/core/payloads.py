@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 MAX_INLINE = 1_000_000
+MAX_TRIGGER = MAX_INLINE + 300_000  # the data of an input as the trigger of an execution, with headers and query
 MAX_DEPTH = 200
 _NESTING = (dict, list)
 RESERVED: Final = frozenset({"$external_ref", "$asset_ref", "$secret", "$token"})
@@ -39,10 +40,10 @@ class PayloadTooLarge(InvalidInput):
     code = "payload_too_large"
     retryable = False
 
-    def __init__(self, size: int) -> None:
-        super().__init__(f"A value of {size:,} bytes is too large: an event holds at most {MAX_INLINE:,}.")
+    def __init__(self, size: int, limit: int = MAX_INLINE) -> None:
+        super().__init__(f"A value of {size:,} bytes is too large: an event holds at most {limit:,}.")
         self.size = size
-        self.limit = MAX_INLINE
+        self.limit = limit
 
 
 class PayloadNotJson(InvalidInput):
@@ -140,13 +141,13 @@ def copy_plain(value: object) -> object:
     return value
 
 
-def plain(value: object) -> object:
+def plain(value: object, most: int = MAX_INLINE) -> object:
     """Return a value from a program or from outside as plain JSON for an event, or raise why it cannot be one."""
     try:
         encoded = _encode(value)
         size = len(encoded)
-        if size > MAX_INLINE:
-            raise PayloadTooLarge(size)
+        if size > most:
+            raise PayloadTooLarge(size, most)
         check_finite(value, encoded)
         # Most values have no such text, and are too short to be deep: they need no closer check.
         decoded = _with_references(value) if b'"$' in encoded else _decode(encoded)

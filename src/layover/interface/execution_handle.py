@@ -70,6 +70,7 @@ class ExecutionHandle(Handle[Execution]):
         correlation_id: str | None
         parent_id: str | None
         trigger: Any
+        trigger_cursors: dict[str, str]
         user: str | None
         created_at: Moment
         started_at: Moment | None

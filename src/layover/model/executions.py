@@ -90,6 +90,7 @@ class Execution(Resource, frozen=True, kw_only=True):
     correlation_id: str | None = None
     parent_id: str | None = None
     trigger: Value = None
+    trigger_cursors: dict[str, str] = {}  # of the poll or schedule that started it, by its name, as it is now
     user: str | None = None
     created_at: Moment
     started_at: Moment | None = None

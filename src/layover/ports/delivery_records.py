@@ -94,7 +94,8 @@ class DeliveryClaim(StoreRecord, frozen=True, kw_only=True):
 class ClaimedDeliveries(StoreRecord, frozen=True, kw_only=True):
     """Claimed deliveries, each with a new epoch and one attempt more.
 
-    `next_due` is when to ask again, if that is known: a breaker, a rate, or the next delivery.
+    `next_due` is when to ask again, if that is known: a breaker, a rate, or the next delivery. If it has passed, there
+    are more than were asked for.
     """
 
     deliveries: tuple[DeliveryRow, ...] = ()
@@ -105,8 +106,9 @@ class Settlement(StoreRecord, frozen=True, kw_only=True):
     """The outcome of one attempt. It passes only if the delivery is pending under this epoch.
 
     Everything is written in one transaction: the delivery, the breaker of its destination, and messages. `outcome` is
-    written once no delivery with the same execution and event number is pending; `dead_outcome` in its place if one of
-    them is dead. `on_disabled` is written if this disables the destination.
+    written once no awaited delivery with the same execution and event number is pending; `dead_outcome` in its place if
+    one of them is dead or discarded. After that none of them is awaited, so that it is written once. `on_disabled` is
+    written if this disables the destination. A message that is in the outbox already is left as it is.
     """
 
     id: str
@@ -135,7 +137,8 @@ class Settled(StoreRecord, frozen=True, kw_only=True):
 class DeliveryChange(StoreRecord, frozen=True, kw_only=True):
     """A change by an operator; it passes only if the delivery is in one of the states `of`.
 
-    One that becomes pending begins anew: its attempts are counted from zero, and its history stays.
+    One that becomes pending begins anew: its attempts are counted from zero, and its history stays. It needs its body.
+    If it is the last of those that a point waits for, `outcome` or `dead_outcome` is written as by a `Settlement`.
     """
 
     id: str
@@ -144,10 +147,15 @@ class DeliveryChange(StoreRecord, frozen=True, kw_only=True):
     at: int
     reason: str = ""
     audit: AuditRow | None = None
+    outcome: Message | None = None
+    dead_outcome: Message | None = None
 
 
 class DeliveryFilter(StoreRecord, frozen=True, kw_only=True):
-    """The deliveries to list, newest first; `after` is the last one seen: its moment and id."""
+    """The deliveries to list, newest first; `after` is the last one seen: its moment and id.
+
+    A `point` is sought among those of its execution: without an `execution_id`, all deliveries are looked through.
+    """
 
     state: str | None = None
     destination: str | None = None
@@ -165,7 +173,7 @@ class DueDestinations(StoreRecord, frozen=True, kw_only=True):
 
 
 class DestinationCounts(StoreRecord, frozen=True, kw_only=True):
-    """How much waits for a destination, and how much of it is given up."""
+    """How much waits for a destination, and how much of it is given up; each count has a bound."""
 
     destination: str
     pending: int = 0

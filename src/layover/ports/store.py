@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from layover.ports.families.commands import CommandStore
     from layover.ports.families.database_copy import DatabaseCopyStore
     from layover.ports.families.definitions import DefinitionStore
+    from layover.ports.families.deliveries import DeliveryStore
     from layover.ports.families.idempotency import IdempotencyStore
     from layover.ports.families.inspection import InspectionStore
     from layover.ports.families.instances import InstanceStore
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from layover.ports.families.locks import LockStore
     from layover.ports.families.node_reports import NodeReportStore
     from layover.ports.families.outbox import OutboxStore
+    from layover.ports.families.people import PeopleStore
     from layover.ports.families.queries import QueryStore
     from layover.ports.families.retention import RetentionStore
     from layover.ports.families.signals import SignalStore
@@ -68,6 +70,14 @@ class Families(Protocol):
     @property
     def triggers(self) -> TriggerStore:
         """What starts executions by itself."""
+
+    @property
+    def deliveries(self) -> DeliveryStore:
+        """What is sent to people and systems."""
+
+    @property
+    def people(self) -> PeopleStore:
+        """Who can be reached, and where."""
 
     # Reading
 

@@ -73,6 +73,7 @@ class SyncExecutionHandle:
     correlation_id: str | None
     parent_id: str | None
     trigger: Any
+    trigger_cursors: dict[str, str]
     user: str | None
     created_at: Moment
     started_at: Moment | None

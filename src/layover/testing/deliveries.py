@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
@@ -14,7 +15,7 @@ from layover.runtime.triggers.planned import planned_of
 from layover.runtime.triggers.webhooks import HookName, HookRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from layover.ports.trigger_records import TriggerRow
     from layover.service.service import UserService
@@ -31,11 +32,17 @@ class KitDelivery(NamedTuple):
     body: object
     id: str
     headers: Mapping[str, str]
+    query: Mapping[str, str | Sequence[str]]
 
     @property
     def raw(self) -> bytes:
         """The body as it is sent."""
         return self.body if isinstance(self.body, bytes) else msgspec.json.encode(self.body)
+
+    @property
+    def pairs(self) -> list[tuple[str, str]]:
+        """The parameters of the address, one by one."""
+        return parse_qsl(urlencode(self.query, doseq=True), keep_blank_values=True)
 
 
 async def deliver(service: UserService, secrets: GivenSecrets, delivery: KitDelivery) -> HookReceipt:
@@ -61,7 +68,8 @@ async def deliver(service: UserService, secrets: GivenSecrets, delivery: KitDeli
         check = HookCheck(verify.scheme, verify.header)
         headers |= sign(check, secret.value, delivery.raw, instance.clock.now(), delivery.id)
     given = {name.lower(): value for name, value in delivery.headers.items()}
-    result = await instance.webhooks.take(HookRequest(hook, {**headers, **given}, delivery.raw))
+    request = HookRequest(hook, {**headers, **given}, delivery.raw, delivery.pairs)
+    result = await instance.webhooks.take(request)
     return HookReceipt(
         input_id=result.input_id, status=result.status, execution_id=result.execution_id, reason=result.reason
     )

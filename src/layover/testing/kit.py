@@ -150,15 +150,16 @@ class Layover(Door):
         *,
         id: str | None = None,  # noqa: A002 - as everywhere
         headers: Mapping[str, str] | None = None,
+        query: Mapping[str, str | Sequence[str]] | None = None,
     ) -> HookReceipt:
         """Deliver to a webhook, signed as its scheme says, and go on until all that it leads to has happened.
 
         `name` is that of the trigger, or WORKFLOW/NAME. A body that is not bytes is sent as JSON. The same `id` again
         is the same delivery, where the scheme has ids beside the body. Headers that are given count before those of the
-        signature. NotAllowed if the delivery is refused.
+        signature; `query` has the parameters of the address. NotAllowed if the delivery is refused.
         """
         self._world.hooks += 1
-        delivery = KitDelivery(name, body, id or f"delivery-{self._world.hooks}", headers or {})
+        delivery = KitDelivery(name, body, id or f"delivery-{self._world.hooks}", headers or {}, query or {})
         receipt = await self._world.ask(PROGRAM, lambda service: deliver(service, self._world.secrets, delivery))
         await self._world.settle()
         return receipt

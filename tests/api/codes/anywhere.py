@@ -76,7 +76,8 @@ async def _with_token(stage: Stage, route: Route) -> Asked:
 @any_route("invalid_parameter")
 async def a_parameter_that_nobody_knows(stage: Stage, route: Route) -> Answered:
     request = await _with_token(stage, route)
-    return await stage.api.ask(request.method, f"{request.path}?colour=red", request.body)
+    wrong = "&".join(["colour=red"] * (101 if route.any_query else 1))
+    return await stage.api.ask(request.method, f"{request.path}?{wrong}", request.body)
 
 
 @any_route("not_found")

@@ -76,6 +76,39 @@ async def test_all_that_were_left_are_dispatched_at_one_look(tmp_path: Path) -> 
         assert await engine.executions.result(started.id) == 250
 
 
+class ScansFirst(Between):
+    """A store in which a wait finds a signal by looking back before the signal finds the wait."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.kept, self.ended = asyncio.Event(), asyncio.Event()
+
+    async def signals_add(self, signal: Signal, audit: AuditRow | None = None) -> bool:
+        is_new = await self.store.signals.add(signal, audit)
+        self.kept.set()
+        return is_new
+
+    async def signals_list_since(self, name: str, key: str, since: int) -> list[Signal]:
+        await self.kept.wait()
+        return await self.store.signals.list_since(name, key, since)
+
+    async def signals_list_waits(self, name: str, key: str) -> list[Wait]:
+        await self.ended.wait()
+        return await self.store.signals.list_waits(name, key)
+
+
+@EACH
+async def test_an_execution_that_takes_a_signal_by_looking_back_is_matched(tmp_path: Path) -> None:
+    store = ScansFirst(tmp_path)
+    async with engine_on(store) as engine:
+        await engine.workflows.register(flow(wait_for(lookback="1h"), THE_ID))
+        started = await engine.executions.start("flow", wait="rest")
+        sending = asyncio.create_task(engine.signals.deliver("paid", id="s"))
+        assert await engine.executions.result(started.id) == "s"
+        store.ended.set()
+        assert (await sending).matched == (started.id,)
+
+
 # The race
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from layover import Batch, InvalidDefinition, InvalidInput, Item, NotAllowed, Workflow, WrongState, source
 from layover.core.ids import trigger_id
+from layover.core.payloads import MAX_INLINE
 from layover.ports.commit_points import CommitPoint
 from layover.ports.trigger_records import InputRow, NewEvent, Reception, TriggerMove
 from layover.runtime.triggers.batches import MOST_BYTES, MOST_ITEMS
@@ -413,3 +414,10 @@ async def test_a_rewind_needs_the_right_to_write_and_is_audited(layover: Layover
     await (await layover.as_user("ada", ["admin"]).trigger("post/mail")).rewind("1")
     entries = [one async for one in layover.audit() if one.act == "trigger.rewind"]
     assert [(one.user, one.details.get("cursor")) for one in entries] == [("ada", "1")]
+
+
+async def test_the_largest_item_that_is_taken_can_be_started(layover: Layover) -> None:
+    layover.source("mailbox").push("x" * (MAX_INLINE - 2))
+    await layover.register({**flow(input="large"), "nodes": [{"id": "a", "type": "end"}]})
+    await layover.settle()
+    assert await inputs(layover) == ["large"]

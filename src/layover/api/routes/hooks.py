@@ -9,15 +9,18 @@ from layover.api.bodies import check_nesting
 from layover.api.problems import Refusal
 from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.errors import NotFound, WaitTimeout
+from layover.errors import NotAllowed, NotFound, WaitTimeout
 from layover.interface.backend import PointQuery
 from layover.model.shared import Value
 from layover.model.triggers import HookReceipt
-from layover.runtime.triggers.webhooks import LARGEST_BODY, HookName, HookRequest
+from layover.ports.trigger_records import TriggerRow
+from layover.runtime.triggers.webhooks import LARGEST_BODY, LARGEST_QUERY, HookName, HookRequest
 from layover.service.actor import Actor
 from layover.service.service import UserService
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from layover.api.request import Request
     from layover.api.routing import NoQuery
     from layover.interface.arguments import Until
@@ -27,21 +30,32 @@ routes = Routes(
     "Webhooks", "Deliveries of other systems. A trigger of the type `webhook` has an address of its own.", prefix=""
 )
 
+_SMALL: Final = 64_000  # bytes of a delivery that is verified however many come from its address
 _LONGEST_WAIT: Final = 60.0  # seconds that a sender waits for a result
 
 
-async def _admit(call: Request[None, NoQuery]) -> None:
-    """Refuse what is for no webhook, or comes too often from one address, before any of it is read.
+async def _admit(call: Request[None, NoQuery]) -> TriggerRow:
+    """Refuse what is for no webhook before any of it is read; and what is large, if too much of it comes.
 
-    Each address is counted by itself: else strangers could use up what the sender may deliver.
+    A small delivery is always read and verified, which costs hardly more than to refuse it: else strangers who share an
+    address with the sender, or with the proxy before the server, could use up what the sender may deliver.
     """
     settings = call.services.settings
     try:
-        id_ = await call.services.runtime.instance.webhooks.exists(_hook(call))
+        row = await call.services.runtime.instance.webhooks.find(_hook(call))
     except NotFound:
         await _count(call, call.counted_as, settings.rate_limit)
         raise
-    await _count(call, f"hook/{id_} {call.counted_as}", settings.webhook_limit)
+    if sum(len(name) + len(value) for name, value in call.pairs) > LARGEST_QUERY:
+        raise Refusal("invalid_parameter", f"The parameters have more than {LARGEST_QUERY:,} characters.")
+    if not _is_small(call.headers):
+        await _count(call, f"hook/{row.id} large {call.counted_as}", settings.webhook_limit)
+    return row
+
+
+def _is_small(headers: Mapping[str, str]) -> bool:
+    announced = headers.get("content-length", "")
+    return len(announced) < 9 and announced.isdecimal() and int(announced) <= _SMALL
 
 
 async def _count(call: Request[Any, NoQuery], name: str, rate: tuple[int, float] | None) -> None:
@@ -56,6 +70,7 @@ async def _count(call: Request[Any, NoQuery], name: str, rate: tuple[int, float]
 _DELIVERY: Final[dict[str, Any]] = {
     "open": "sender",
     "admit": _admit,
+    "any_query": True,
     "body": bytes,
     "body_required": False,
     "largest_body": LARGEST_BODY,
@@ -67,13 +82,19 @@ _DELIVERY: Final[dict[str, Any]] = {
 
 @routes.post("/hooks/{workflow}/{name}", **_DELIVERY)
 async def take_delivery(call: Request[bytes, NoQuery]) -> Response:
-    """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer."""
+    """Take a delivery of a webhook: it starts an execution. The same delivery again gets the same answer.
+
+    Whatever parameters the address has are `trigger.query`.
+    """
     return await _take(call)
 
 
 @routes.post("/hooks/t/{token}", **_DELIVERY)
 async def take_delivery_by_token(call: Request[bytes, NoQuery]) -> Response:
-    """Take a delivery of a webhook whose sender cannot sign: the token in the address proves who it is."""
+    """Take a delivery of a webhook whose sender cannot sign: the token in the address proves who it is.
+
+    Whatever parameters the address has are `trigger.query`.
+    """
     return await _take(call)
 
 
@@ -83,14 +104,20 @@ def _hook(call: Request[Any, NoQuery]) -> HookName:
 
 
 async def _take(call: Request[bytes, NoQuery]) -> Response:
-    body = call.body or b""
-    check_nesting(body, call.services.settings)
+    body, settings = call.body or b"", call.services.settings
+    row = call.admitted if isinstance(call.admitted, TriggerRow) else None
 
     async def admit(id_: str) -> None:
-        await _count(call, f"hook/{id_}", call.services.settings.webhook_limit)
+        await _count(call, f"hook/{id_}", settings.webhook_limit)
+        check_nesting(body, settings)
 
-    request = HookRequest(_hook(call), call.headers, body)
-    result = await call.services.runtime.instance.webhooks.take(request, admit)
+    request = HookRequest(_hook(call), call.headers, body, call.pairs, row)
+    try:
+        result = await call.services.runtime.instance.webhooks.take(request, admit)
+    except NotAllowed:
+        if row is not None:
+            await _count(call, f"hook/{row.id} {call.counted_as}", settings.webhook_limit)
+        raise
     return await _answer(call, result)
 
 

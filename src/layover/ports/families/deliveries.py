@@ -28,10 +28,12 @@ if TYPE_CHECKING:
 class DeliveryStore(Protocol):
     """Deliveries and destinations. Executions with pending deliveries are not purged, others take theirs along."""
 
-    async def expand(self, message: Message, deliveries: Sequence[DeliveryRow]) -> bool:
+    async def expand(
+        self, message: Message, deliveries: Sequence[DeliveryRow], messages: Sequence[Message] = ()
+    ) -> bool:
         """Insert deliveries and delete the message that they come from; nothing if the message is gone.
 
-        A delivery whose id exists is left as it is.
+        A delivery whose id exists is left as it is. Some may be settled from the start; `messages` tell of that.
         """
 
     async def read_due(self, now: int) -> DueDestinations:
@@ -64,7 +66,7 @@ class DeliveryStore(Protocol):
     async def delete_old(self, bodies_before: int, rows_before: int, most: int) -> int:
         """Empty the bodies of deliveries that were settled before a moment, and delete those from before another.
 
-        Return how many rows were changed. Pending ones stay.
+        Return how many rows were changed. Pending ones stay, and dead ones keep their bodies: they may be sent yet.
         """
 
     async def find_destination(self, name: str) -> DestinationRow | None:

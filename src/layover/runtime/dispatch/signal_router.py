@@ -13,6 +13,7 @@ The pause of an operator may end with a signal. Then the execution itself waits,
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
@@ -70,8 +71,20 @@ class SignalRouter:
         self.triggers: FiredTriggers | None = None
         self.workflows: WaitingWorkflows | None = None
         self._spans: dict[str, str] = {}  # from which signals were sent, as long as this instance remembers
+        self._found: dict[str, list[str]] = {}  # executions that took a signal by looking back, while it is sent here
 
-    def note_span(self, signal_id: str) -> None:
+    @contextmanager
+    def sending(self, signal_id: str) -> Iterator[None]:
+        """Note who finds a signal by looking back while it is stored and dispatched; and the span that sends it."""
+        self._note_span(signal_id)
+        noted = self._found.setdefault(signal_id, [])
+        try:
+            yield
+        finally:
+            if self._found.get(signal_id) is noted:
+                del self._found[signal_id]
+
+    def _note_span(self, signal_id: str) -> None:
         """Remember the span from which a signal is sent, for all who find the signal here."""
         span = current_traceparent() if self._tracer is not None else ""
         if span:
@@ -86,7 +99,9 @@ class SignalRouter:
         executions = dict.fromkeys(wait.execution_id for wait in waits if not wait.workflow)
         for some in _bunches([(execution_id, signal) for execution_id in executions]):
             told += await self._tell(some)
-        matched = bool(executions)
+        # A wait that looked back may have taken it since it was stored, and be over: it received the signal, too.
+        told = list(dict.fromkeys((*told, *self._found.get(signal.id, ()))))
+        matched = bool(executions or told)
         for wait in waits:
             if wait.workflow and self.workflows is not None:
                 matched = await self.workflows.end_with(wait.workflow, signal) or matched
@@ -122,10 +137,14 @@ class SignalRouter:
 
     async def _tell(self, those: Sequence[tuple[str, Signal]], point: str = "") -> list[str]:
         """Send signals to executions, for one of their points or for all; return those that are not closed."""
-        spans = self._spans
+        spans, found = self._spans, self._found
         commands = [_delivery(to, signal, point, spans.get(signal.id, "")) for to, signal in those]
         taken = await self._sender.send(commands)
-        return [one.execution_id for one, how in zip(commands, taken, strict=True) if not isinstance(how, Refused)]
+        told = [pair for pair, how in zip(those, taken, strict=True) if not isinstance(how, Refused)]
+        for execution_id, signal in told:
+            if signal.id in found:
+                found[signal.id].append(execution_id)
+        return [execution_id for execution_id, _ in told]
 
 
 def _bunches(those: Sequence[tuple[str, Signal]]) -> Iterator[list[tuple[str, Signal]]]:

@@ -48,15 +48,15 @@ class Signals:
         signal_id = id if id is not None else self._ids.new(now)
         _check_texts(name=name, key=key, id=signal_id)
         signal = Signal(id=signal_id, name=name, key=key, at=now, data=msgspec.json.encode(plain(data)))
-        self._router.note_span(signal_id)
-        if not await self._store.signals.add(signal, audit):
-            return SignalReceipt(id=signal_id, repeated=True)
-        reached(CommitPoint.SIGNAL_KEPT)
-        try:
-            matched = await self._router.dispatch(signal)
-        except StoreError as error:  # it is taken, and stays undispatched: any instance comes back to it
-            _log.warning("dispatch_failed signal=%s error=%s", signal_id, error.message)
-            matched = ()
+        with self._router.sending(signal_id):
+            if not await self._store.signals.add(signal, audit):
+                return SignalReceipt(id=signal_id, repeated=True)
+            reached(CommitPoint.SIGNAL_KEPT)
+            try:
+                matched = await self._router.dispatch(signal)
+            except StoreError as error:  # it is taken, and stays undispatched: any instance comes back to it
+                _log.warning("dispatch_failed signal=%s error=%s", signal_id, error.message)
+                matched = ()
         return SignalReceipt(id=signal_id, matched=matched)
 
 

@@ -8,7 +8,7 @@ import msgspec
 
 from layover.core.definitions.durations import LONGEST_DURATION, parse_duration
 from layover.core.engine import commands as cmd
-from layover.core.payloads import plain
+from layover.core.payloads import MAX_INLINE, plain
 from layover.core.signal_texts import is_writable
 from layover.errors import InvalidInput
 from layover.ports.records import NewExecution
@@ -28,6 +28,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     priority: int = 0
     correlation_id: str | None = None
     trigger: object = None
+    largest_trigger: int = MAX_INLINE  # bytes
     delay: int | str | None = None  # milliseconds, or a duration such as `1h30m`
 
 
@@ -53,7 +54,7 @@ def creation(
     create = cmd.Create(
         id=execution_id,
         input=value,
-        trigger=plain(options.trigger) if options.trigger is not None else None,
+        trigger=plain(options.trigger, options.largest_trigger) if options.trigger is not None else None,
         user=options.user,
         version=number,
         tags=options.tags,

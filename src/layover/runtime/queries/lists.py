@@ -14,6 +14,7 @@ from layover.ports.view_records import ExecutionFilter, PausedFilter
 from layover.runtime.execution.replay import batches
 from layover.runtime.ids import checked_id
 from layover.runtime.queries.search import find
+from layover.runtime.queries.trigger_cursors import with_trigger_cursors
 from layover.runtime.queries.views import view_of
 
 if TYPE_CHECKING:
@@ -114,7 +115,7 @@ class ExecutionLists:
                 except LayoverError as error:  # one log that cannot be read must not hide the others
                     _log.exception("load_failed execution=%s error=%s", row.head.execution_id, error.message)
                     continue
-                yield view_of(loaded, cached)
+                yield await with_trigger_cursors(view_of(loaded, cached), instance.store.triggers)
                 await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
 
     async def counts(self) -> dict[ExecutionStatus, int]:

@@ -19,6 +19,7 @@ from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.history import HistoryEntry
 from layover.runtime.queries.legs import legs
 from layover.runtime.queries.tracebacks import failed_child, stored_traceback
+from layover.runtime.queries.trigger_cursors import with_trigger_cursors
 from layover.runtime.queries.views import view_of
 from layover.runtime.queries.why import summed_up, why
 from layover.runtime.results.executions import node_of
@@ -58,8 +59,13 @@ class Queries:
             row = await instance.store.queries.find_execution(id_)
             known = driver.known(row.head) if row is not None else None
             if row is not None and known is not None:
-                return view_of(row, known)
-        return view_of(*await self.load(id_))
+                return await self._with_cursors(view_of(row, known))
+        return await self._with_cursors(view_of(*await self.load(id_)))
+
+    async def _with_cursors(self, found: Execution) -> Execution:
+        if found.trigger is None:
+            return found
+        return await with_trigger_cursors(found, self._instance.store.triggers)
 
     async def row(self, execution_id: str) -> ExecutionRow:
         """Return an execution as a list has it, without what its log tells."""

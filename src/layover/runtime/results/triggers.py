@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.core.moments import Moment
+from layover.core.moments import Moment, moment
 from layover.core.poll_cursors import decode_poll_cursor
+from layover.core.schedules import decode_cursor
 from layover.model.triggers import Trigger, TriggerEvent, TriggerInput
 
 if TYPE_CHECKING:
@@ -35,11 +36,18 @@ def trigger_of(row: TriggerRow, status: WorkflowStatus | None, address: str | No
         reason=reason,
         next_at=Moment.maybe(row.next_at),
         failures=row.failures,
-        cursor=decode_poll_cursor(row.cursor) if row.type == "poll" else None,
+        cursor=cursor_text(row) if row.type == "poll" else None,
         definition=msgspec.json.decode(row.config),
         managed=row.managed,
         address=address,
     )
+
+
+def cursor_text(row: TriggerRow) -> str | None:
+    """Return how far a trigger is: what its source returned last, or the instant of the last occurrence."""
+    if row.type == "schedule" and row.cursor:
+        return moment(decode_cursor(row.cursor).at)
+    return decode_poll_cursor(row.cursor) if row.type == "poll" else None
 
 
 def input_of(row: InputRow) -> TriggerInput:

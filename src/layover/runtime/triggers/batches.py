@@ -38,8 +38,8 @@ class CheckedBatch(NamedTuple):
     more: bool
 
 
-def check_batch(source: str, returned: object) -> CheckedBatch:
-    """Return a batch as it is kept; BadBatch if it is none, or too large."""
+def check_batch(source: str, returned: object, known: bytes = b"") -> CheckedBatch:
+    """Return a batch as it is kept, whose cursor is the `known` one if it has no other; BadBatch if it is too large."""
     if not isinstance(returned, Batch):
         raise BadBatch(f"The source `{source}` returned {type(returned).__name__}: it has to return a Batch.")
     try:
@@ -52,10 +52,10 @@ def check_batch(source: str, returned: object) -> CheckedBatch:
             f"The source `{source}` returned more than {MOST_ITEMS:,} items: return fewer, with `more=True`."
         )
     checked: dict[str, CheckedItem] = {}  # of items that are there twice, the first counts
-    size = 0
+    size, beside = 0, len(known if cursor is None else cursor)  # the cursor is kept with each
     for item in items:
         one = _checked(source, item)
-        size += len(one.id) + len(msgspec.json.encode(one.data))
+        size += len(one.id) + len(msgspec.json.encode(one.data)) + beside
         if size > MOST_BYTES:
             told = f"The source `{source}` returned items of more than {MOST_BYTES:,} bytes"
             raise BadBatch(f"{told}: return fewer, with `more=True`.")

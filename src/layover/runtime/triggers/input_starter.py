@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from layover.core.definitions.trigger_types import ScheduleTrigger
 from layover.core.expressions.errors import ExpressionError
+from layover.core.payloads import MAX_TRIGGER
 from layover.core.trigger_inputs import passes, render_signal, render_start
 from layover.errors import InvalidInput, LayoverError, NotFound, WrongState
 from layover.ports.commit_points import CommitPoint, reached
@@ -111,6 +112,7 @@ class InputStarter:
             priority=start.priority,
             correlation_id=start.correlation_id,
             trigger=trigger,
+            largest_trigger=MAX_TRIGGER,  # what was accepted can be started: its data were measured without all else
         )
         new, create = creation(startable, id_, start.input, options, now=now, instance=self._driver.instance)
         if await self._driver.is_begun(id_):

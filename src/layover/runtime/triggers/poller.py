@@ -237,7 +237,7 @@ class Poller:
                 returned = await self.calls.call(source.function, ask, trigger.timeout)
             finally:
                 self._metrics.trigger_poll.observe((self._clock.running() - began) / 1000)
-            batch = check_batch(trigger.source, returned)
+            batch = check_batch(trigger.source, returned, row.cursor)
         except StoreError:
             raise
         except LayoverError as error:
@@ -305,9 +305,10 @@ class Poller:
     async def _new_inputs(self, poll: _Poll, batch: CheckedBatch) -> tuple[list[NewEvent], int]:
         """Return an input for each item that is new and passes the filter, and how many do not pass."""
         row, now, found = poll.row, self._clock.now(), dict[str, NewEvent]()
+        cursor = decode_poll_cursor(row.cursor if batch.cursor is None else batch.cursor)
         filtered = 0
         for item in batch.items:
-            payload = Payload(input_id=item.id, data=item.data)
+            payload = Payload(input_id=item.id, data=item.data, cursor=cursor)
             event = new_input(row, payload, now=now, dedup=poll.trigger.dedup)
             named = named_input(row, poll.planned, event, payload, now)
             if named is None:

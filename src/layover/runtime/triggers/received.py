@@ -26,7 +26,8 @@ class Payload(msgspec.Struct, frozen=True, omit_defaults=True):
     input_id: str
     data: object = None
     headers: dict[str, str] = {}
-    query: dict[str, str] = {}
+    query: dict[str, str | list[str]] = {}
+    cursor: str | None = None  # how far its trigger is with it: that of a batch, or the instant of an occurrence
 
 
 def decode_payload(body: bytes) -> Payload:

@@ -133,7 +133,8 @@ class ScheduleClaimer:
 def _input_of(row: TriggerRow, trigger: object, occurrence: Occurrence, now: int) -> NewEvent:
     if not isinstance(trigger, ScheduleTrigger):
         raise TypeError(f"{row.name} is not a schedule")
-    payload = Payload(input_id=moment(occurrence.at), data=trigger.data)
+    at = moment(occurrence.at)
+    payload = Payload(input_id=at, data=trigger.data, cursor=at)
     return new_input(row, payload, now=now, dedup=trigger.dedup, at=occurrence.at)
 
 

@@ -2,7 +2,7 @@
 
 The order matters: nothing is stored, parsed or evaluated before the signature over the raw bytes is right. A delivery
 that comes again has the same id, and gets the same answer. Headers that hold credentials or signatures are masked
-before anything else sees them.
+before anything else sees them, and so are parameters of the address.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from layover.core.calendar import zone_named
 from layover.core.definitions.instants import parse_instant
 from layover.core.definitions.trigger_types import WebhookTrigger
 from layover.core.ids import trigger_id
-from layover.core.payloads import plain
+from layover.core.payloads import PayloadReserved, plain, reserved_key
 from layover.core.webhooks import (
     HookCheck,
     HookDelivery,
@@ -29,23 +29,27 @@ from layover.core.webhooks import (
 from layover.errors import InvalidInput, LimitReached, NotAllowed, NotFound
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.trigger_records import Reception
+from layover.redaction import has_credential
 from layover.runtime.triggers.notes import RefusedDeliveryNote, TriggerNotes
 from layover.runtime.triggers.received import Payload, named_input, new_input, note_filtered
 from layover.runtime.triggers.registration import execution_id_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from layover.core.plan import PlannedTrigger
     from layover.core.webhooks import Verified
     from layover.ports.trigger_records import InputRow, TriggerRow
     from layover.runtime.instance import Instance
     from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 
 LARGEST_BODY: Final = 1_000_000
+LARGEST_QUERY: Final = 8_000  # characters of all parameters
 _MOST_HEADERS: Final = 50
 _LONGEST_HEADER: Final = 1_000
 _MOST_FIELDS: Final = 1_000
 _MASKED: Final = ("authorization", "cookie", "signature", "token", "secret", "api-key", "password")
+_MASK: Final = "***"
 _FORM: Final = "application/x-www-form-urlencoded"
 
 
@@ -63,11 +67,13 @@ class HookName(NamedTuple):
 
 
 class HookRequest(NamedTuple):
-    """One delivery, as it came: header names are lower-case."""
+    """One delivery, as it came: header names are lower-case. `row` is its webhook, if that was looked up before."""
 
     hook: HookName
     headers: Mapping[str, str]
     body: bytes
+    query: Sequence[tuple[str, str]] = ()
+    row: TriggerRow | None = None
 
 
 class HookResult(NamedTuple):
@@ -89,32 +95,23 @@ class Webhooks:
         self._claimer = claimer
         self.refused = TriggerNotes[RefusedDeliveryNote]()
 
-    async def exists(self, hook: HookName) -> str:
-        """Return the id of a webhook; NotFound if there is none."""
-        return (await self._row(hook)).id
-
     async def take(self, request: HookRequest, admit: Callable[[str], Awaitable[None]] | None = None) -> HookResult:
         """Take a delivery: verify it, then keep it, then start it. `admit` refuses one of too many that are genuine."""
-        row = await self._row(request.hook)
         now = self._instance.clock.now()
-        planned = await self._claimer.planned(row, now)
-        if planned is None or not isinstance(planned.trigger, WebhookTrigger):
-            raise _unknown()
-        if request.hook.token and planned.trigger.verify.scheme != "token":
-            raise _unknown()  # it was one with a token before
-        verified = await self._verified(row, planned.trigger, request, now)
+        row, planned, trigger = await self._planned(request, now)
+        verified = await self._verified(row, trigger, request, now)
         if verified.challenge is not None:
             return HookResult("challenge", challenge=verified.challenge)
         if admit is not None:
             await admit(row.id)
-        payload = Payload(input_id=verified.input_id, data=_data(request), headers=_shown_headers(request.headers))
-        new = new_input(row, payload, now=now, dedup=planned.trigger.dedup)
+        payload = _payload(verified.input_id, request)
+        new = new_input(row, payload, now=now, dedup=trigger.dedup)
         event = named_input(row, planned, new, payload, now)
         if event is None or event.input is None:
             self._instance.metrics.trigger_input(row.workflow, row.name, "filtered")
             note_filtered(self._instance.filtered_inputs, row, planned, new, payload, now)
             return HookResult("filtered", verified.input_id)
-        most = planned.trigger.max_pending
+        most = trigger.max_pending
         kept = await self._instance.store.triggers.receive(Reception(input=event.input, event=event, most_pending=most))
         if kept.input is None:
             raise LimitReached(f"The trigger has {most} pending inputs already; try later.", code="trigger_full")
@@ -122,9 +119,22 @@ class Webhooks:
             reached(CommitPoint.INPUT_KEPT)
             if kept.input.due_at is not None and self._instance.settings.executions > 0:
                 await self._instance.trigger_runner.start_input(row, kept.input)
-        return await self._result(row, kept.input, planned.trigger.respond)
+        return await self._result(row, kept.input, trigger.respond)
 
-    async def _row(self, hook: HookName) -> TriggerRow:
+    async def _planned(self, request: HookRequest, now: int) -> tuple[TriggerRow, PlannedTrigger, WebhookTrigger]:
+        """Return a webhook as the newest version has it, which may be newer than the row that was looked up before."""
+        for row in (request.row, None):
+            known = row if row is not None else await self.find(request.hook)
+            planned = await self._claimer.planned(known, now)
+            if planned is None or not isinstance(planned.trigger, WebhookTrigger):
+                continue
+            if request.hook.token and planned.trigger.verify.scheme != "token":
+                break  # it was one with a token before
+            return known, planned, planned.trigger
+        raise _unknown()
+
+    async def find(self, hook: HookName) -> TriggerRow:
+        """Find a webhook; NotFound if there is none."""
         triggers = self._instance.store.triggers
         if hook.token:
             row = await triggers.find_by_token(token_hash(hook.token), self._instance.clock.now())
@@ -196,10 +206,29 @@ def _data(request: HookRequest) -> object:
         raise InvalidInput("The body is not valid JSON.", code="malformed") from error
 
 
+def _payload(input_id: str, request: HookRequest) -> Payload:
+    """Return what is kept of a delivery; a reserved key is refused wherever it is, else it could not be started."""
+    headers, query = _shown_headers(request.headers), _shown_query(request.query)
+    reserved = reserved_key([headers, query])
+    if reserved is not None:
+        raise PayloadReserved(reserved)
+    return Payload(input_id=input_id, data=_data(request), headers=headers, query=query)
+
+
 def _shown_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the headers that expressions see: those with credentials or signatures are masked."""
     shown: dict[str, str] = {}
     for name, value in list(headers.items())[:_MOST_HEADERS]:
         is_secret = any(word in name for word in _MASKED)
-        shown[name[:_LONGEST_HEADER]] = "***" if is_secret else value[:_LONGEST_HEADER]
+        shown[name[:_LONGEST_HEADER]] = _MASK if is_secret else value[:_LONGEST_HEADER]
     return shown
+
+
+def _shown_query(pairs: Sequence[tuple[str, str]]) -> dict[str, str | list[str]]:
+    """Return the parameters that expressions see: a name that comes more than once has a list of values."""
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        is_secret = has_credential(name, value)
+        shown = _MASK if is_secret and has_credential("", name) else name
+        found.setdefault(shown, []).append(_MASK if is_secret else value)
+    return {name: values if len(values) > 1 else values[0] for name, values in found.items()}

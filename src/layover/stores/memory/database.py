@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from layover.ports.access import IdempotentReply, Key, WorkflowStatus
+    from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
     from layover.ports.limit_records import AdmissionRow
     from layover.ports.records import (
         AuditRow,
@@ -61,6 +62,9 @@ class MemoryDatabase:
     trigger_inputs: dict[tuple[str, str], InputRow] = field(default_factory=dict)  # by trigger and their own ids
     trigger_tokens: dict[str, TriggerToken] = field(default_factory=dict)  # by their hashes
     trigger_events: dict[str, dict[int, TriggerEventRow]] = field(default_factory=dict)  # by trigger and number
+    deliveries: dict[str, DeliveryRow] = field(default_factory=dict)  # by their own ids
+    destinations: dict[str, DestinationRow] = field(default_factory=dict)  # by name
+    people: dict[str, PersonRow] = field(default_factory=dict)  # by user
     versions: list[Version] = field(default_factory=list)
     audit: dict[tuple[int, str], AuditRow] = field(default_factory=dict)  # by moment and their own ids
     keys: dict[str, Key] = field(default_factory=dict)  # by their own ids

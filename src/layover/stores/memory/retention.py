@@ -43,12 +43,14 @@ def purgeable_executions(db: MemoryDatabase, before: int, most: int, workflow: s
 
 
 def _is_done(db: MemoryDatabase, id_: str) -> bool:
-    """Return whether an execution is closed, has no messages left, and has no slot that another waits for.
+    """Return whether an execution is closed, has nothing left to send, and has no slot that another waits for.
 
     Its parent must have no messages left either: one may start the execution once more.
     """
     head, place = db.heads.get(id_), db.places.get(id_)
     if head is None or head.status not in CLOSED or (place is not None and place.name is not None):
+        return False
+    if any(row.execution_id == id_ and row.state == "pending" for row in db.deliveries.values()):
         return False
     senders = {id_, db.infos[id_].parent_id}
     return not any(sender in senders for sender, _, _ in db.outbox)
@@ -69,4 +71,5 @@ def purge(db: MemoryDatabase, execution_ids: Sequence[str], before: int | None) 
     db.points = {name: row for name, row in db.points.items() if row.execution_id not in purged}
     db.waits = {name: wait for name, wait in db.waits.items() if wait.execution_id not in purged}
     db.tokens = {hash_: wait for hash_, wait in db.tokens.items() if wait.execution_id not in purged}
+    db.deliveries = {name: row for name, row in db.deliveries.items() if row.execution_id not in purged}
     return len(purged)

@@ -12,12 +12,14 @@ from layover.stores.memory.commands import MemoryCommands
 from layover.stores.memory.database import MemoryDatabase
 from layover.stores.memory.database_copy import MemoryDatabaseCopy
 from layover.stores.memory.definitions import MemoryDefinitions
+from layover.stores.memory.deliveries import MemoryDeliveries
 from layover.stores.memory.idempotency import MemoryIdempotency
 from layover.stores.memory.instances import MemoryInstances
 from layover.stores.memory.limits import MemoryLimits
 from layover.stores.memory.locks import MemoryLocks
 from layover.stores.memory.node_reports import MemoryNodeReports
 from layover.stores.memory.outbox import MemoryOutbox
+from layover.stores.memory.people import MemoryPeople
 from layover.stores.memory.queries import MemoryQueries
 from layover.stores.memory.retention import MemoryRetention
 from layover.stores.memory.session import MemorySession
@@ -40,6 +42,8 @@ class MemoryStore:
         self.signals = MemorySignals(session)
         self.limits = MemoryLimits(session)
         self.triggers = MemoryTriggers(session)
+        self.deliveries = MemoryDeliveries(session)
+        self.people = MemoryPeople(session)
         self.definitions = MemoryDefinitions(session)
         self.node_reports = MemoryNodeReports(session)
         self.queries = MemoryQueries(session)

@@ -16,6 +16,7 @@ from layover.stores.postgres.commands import PostgresCommands
 from layover.stores.postgres.database import PostgresSchema
 from layover.stores.postgres.database_copy import PostgresDatabaseCopy
 from layover.stores.postgres.definitions import PostgresDefinitions
+from layover.stores.postgres.deliveries import PostgresDeliveries
 from layover.stores.postgres.heartbeats import Heartbeats
 from layover.stores.postgres.hints import NotifiedHints
 from layover.stores.postgres.idempotency import PostgresIdempotency
@@ -26,6 +27,7 @@ from layover.stores.postgres.liveness import LocalInstances
 from layover.stores.postgres.locks import PostgresLocks
 from layover.stores.postgres.node_reports import PostgresNodeReports
 from layover.stores.postgres.outbox import PostgresOutbox
+from layover.stores.postgres.people import PostgresPeople
 from layover.stores.postgres.queries import PostgresQueries
 from layover.stores.postgres.retention import PostgresRetention
 from layover.stores.postgres.session import PostgresSession
@@ -54,6 +56,8 @@ class PostgresStore:
         self.signals = PostgresSignals(session)
         self.limits = PostgresLimits(session)
         self.triggers = PostgresTriggers(session)
+        self.deliveries = PostgresDeliveries(session)
+        self.people = PostgresPeople(session)
         self.definitions = PostgresDefinitions(session)
         self.node_reports = PostgresNodeReports(session)
         self.queries = PostgresQueries(session)

@@ -106,6 +106,12 @@ def delete_delivered(db: apsw.Connection, messages: Sequence[Message]) -> None:
     db.executemany(SQL["delete_messages"], [_named(message) for message in messages])
 
 
+def delete_message(db: apsw.Connection, message: Message) -> bool:
+    """Delete a message; return whether it was there."""
+    db.execute(SQL["delete_messages"], _named(message))
+    return db.changes() == 1
+
+
 def postpone(db: apsw.Connection, message: Message, due_at: int) -> None:
     """Postpone a message."""
     db.execute(SQL["postpone_message"], {**_named(message), "due_at": due_at})

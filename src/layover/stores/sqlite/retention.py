@@ -27,6 +27,7 @@ _BELONGINGS = (
     "purge_tokens",
     "purge_progress",
     "purge_node_logs",
+    "purge_deliveries",
     "delete_places",
 )
 

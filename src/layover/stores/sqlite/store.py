@@ -16,6 +16,7 @@ from layover.stores.sqlite.commands import SqliteCommands
 from layover.stores.sqlite.connection import BUSY_MS, connect, translated, write_ahead
 from layover.stores.sqlite.database_copy import SqliteDatabaseCopy
 from layover.stores.sqlite.definitions import SqliteDefinitions
+from layover.stores.sqlite.deliveries import SqliteDeliveries
 from layover.stores.sqlite.idempotency import SqliteIdempotency
 from layover.stores.sqlite.inspection import SqliteInspection
 from layover.stores.sqlite.instances import SqliteInstances
@@ -24,6 +25,7 @@ from layover.stores.sqlite.locks import SqliteLocks
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.node_reports import SqliteNodeReports
 from layover.stores.sqlite.outbox import SqliteOutbox
+from layover.stores.sqlite.people import SqlitePeople
 from layover.stores.sqlite.queries import SqliteQueries
 from layover.stores.sqlite.retention import SqliteRetention
 from layover.stores.sqlite.session import SqliteSession
@@ -65,6 +67,8 @@ class SqliteStore:
         self.signals = SqliteSignals(session)
         self.limits = SqliteLimits(session)
         self.triggers = SqliteTriggers(session)
+        self.deliveries = SqliteDeliveries(session)
+        self.people = SqlitePeople(session)
         self.definitions = SqliteDefinitions(session)
         self.node_reports = SqliteNodeReports(session)
         self.queries = SqliteQueries(session)

@@ -31,9 +31,12 @@ SELECT DISTINCT 'node_logs' AS kept_in, r.execution_id AS execution_id
 FROM layover.node_logs AS r
 WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
 UNION ALL
+-- A trigger, a destination or a delivery has occasions, too, and a delivery has an outcome.
 SELECT DISTINCT 'outbox' AS kept_in, r.sender AS execution_id
 FROM layover.outbox AS r
 WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.sender)
+    AND r.kind <> 'notify'
+    AND NOT EXISTS (SELECT 1 FROM layover.deliveries AS d WHERE d.id = r.sender)
 UNION ALL
 SELECT DISTINCT 'tokens' AS kept_in, r.execution_id AS execution_id
 FROM layover.tokens AS r

@@ -14,6 +14,12 @@ CROSS JOIN LATERAL (
     AND (SELECT TRUE FROM layover.outbox AS o WHERE o.sender = e.execution_id LIMIT 1) IS NULL
     AND (SELECT TRUE FROM layover.outbox AS o WHERE o.sender = e.parent_id LIMIT 1) IS NULL
     AND (SELECT TRUE FROM layover.places AS p WHERE p.execution_id = e.execution_id AND p.name IS NOT NULL) IS NULL
+    AND (
+        SELECT TRUE
+        FROM layover.deliveries AS d
+        WHERE d.execution_id IS NOT NULL AND d.execution_id = e.execution_id AND d.state = 'pending'
+        LIMIT 1
+    ) IS NULL
     OFFSET 0 -- checked row by row until the page is full; a join would read and sort all
 ) AS wanted
 WHERE e.finished_at < $1::bigint
@@ -38,6 +44,11 @@ WITH done AS MATERIALIZED (
         AND NOT EXISTS (SELECT 1 FROM layover.outbox AS o WHERE o.sender = h.execution_id)
         AND NOT EXISTS (SELECT 1 FROM layover.outbox AS o WHERE o.sender = e.parent_id)
         AND NOT EXISTS (SELECT 1 FROM layover.places AS p WHERE p.execution_id = h.execution_id AND p.name IS NOT NULL)
+        AND NOT EXISTS (
+            SELECT 1
+            FROM layover.deliveries AS v
+            WHERE v.execution_id IS NOT NULL AND v.execution_id = h.execution_id AND v.state = 'pending'
+        )
 ),
 infos AS (
     DELETE FROM layover.executions AS e USING done AS d WHERE e.execution_id = d.execution_id
@@ -67,6 +78,11 @@ reported AS (
 ),
 logged AS (
     DELETE FROM layover.node_logs AS n USING done AS d WHERE n.execution_id = d.execution_id
+),
+delivered AS ( -- one that becomes pending at this moment stays, and is sent
+    DELETE FROM layover.deliveries AS v
+    USING done AS d
+    WHERE v.execution_id IS NOT NULL AND v.execution_id = d.execution_id AND v.state <> 'pending'
 ),
 unplaced AS (
     DELETE FROM layover.places AS p USING done AS d WHERE p.execution_id = d.execution_id

@@ -46,6 +46,11 @@ SELECT EXISTS (
             OR EXISTS (SELECT FROM layover.outbox AS o WHERE o.sender = e.execution_id)
             OR EXISTS (SELECT FROM layover.outbox AS o WHERE o.sender = e.parent_id)
             OR EXISTS (SELECT FROM layover.places AS p WHERE p.execution_id = e.execution_id AND p.name IS NOT NULL)
+            OR EXISTS (
+                SELECT
+                FROM layover.deliveries AS d
+                WHERE d.execution_id IS NOT NULL AND d.execution_id = e.execution_id AND d.state = 'pending'
+            )
         )
 )
 
@@ -61,7 +66,11 @@ WITH locked AS MATERIALIZED (
         AND NOT EXISTS (SELECT FROM layover.outbox AS o WHERE o.sender = e.execution_id)
         AND NOT EXISTS (SELECT FROM layover.outbox AS o WHERE o.sender = e.parent_id)
         AND NOT EXISTS (SELECT FROM layover.places AS p WHERE p.execution_id = e.execution_id AND p.name IS NOT NULL)
-        AS is_expendable
+        AND NOT EXISTS (
+            SELECT
+            FROM layover.deliveries AS d
+            WHERE d.execution_id IS NOT NULL AND d.execution_id = e.execution_id AND d.state = 'pending'
+        ) AS is_expendable
     FROM layover.executions AS e
     JOIN layover.heads AS h ON h.execution_id = e.execution_id
     JOIN layover.heads AS seen ON seen.execution_id = e.execution_id
@@ -89,6 +98,11 @@ commands AS (DELETE FROM layover.commands AS t USING gone AS g WHERE t.execution
 tokens AS (DELETE FROM layover.tokens AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 progress AS (DELETE FROM layover.progress AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 node_logs AS (DELETE FROM layover.node_logs AS t USING gone AS g WHERE t.execution_id = g.execution_id),
+deliveries AS ( -- one that becomes pending at this moment stays, and is sent
+    DELETE FROM layover.deliveries AS t
+    USING gone AS g
+    WHERE t.execution_id IS NOT NULL AND t.execution_id = g.execution_id AND t.state <> 'pending'
+),
 places AS (DELETE FROM layover.places AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 executions AS (DELETE FROM layover.executions AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 heads AS (DELETE FROM layover.heads AS t USING gone AS g WHERE t.execution_id = g.execution_id)

@@ -12,7 +12,11 @@ WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL
 SELECT DISTINCT 'commands', execution_id FROM commands WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL
-SELECT DISTINCT 'outbox', sender FROM outbox WHERE sender NOT IN (SELECT execution_id FROM heads)
+-- A trigger, a destination or a delivery has occasions, too, and a delivery has an outcome.
+SELECT DISTINCT 'outbox', sender FROM outbox
+WHERE sender NOT IN (SELECT execution_id FROM heads)
+    AND kind <> 'notify'
+    AND sender NOT IN (SELECT id FROM deliveries)
 UNION ALL
 SELECT DISTINCT 'tokens', execution_id FROM tokens WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL

@@ -11,6 +11,7 @@ WHERE e.finished_at < :before
         SELECT 1 FROM executions AS c JOIN outbox AS o ON o.sender = c.parent_id WHERE c.execution_id = e.execution_id
     )
     AND NOT EXISTS (SELECT 1 FROM places AS p WHERE p.execution_id = e.execution_id AND p.name IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.execution_id = e.execution_id AND d.state = 'pending')
 ORDER BY e.finished_at, e.execution_id
 LIMIT :most
 
@@ -24,6 +25,7 @@ WHERE execution_id = :id
         SELECT 1 FROM executions AS c JOIN outbox AS o ON o.sender = c.parent_id WHERE c.execution_id = :id
     )
     AND NOT EXISTS (SELECT 1 FROM places AS p WHERE p.execution_id = :id AND p.name IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM deliveries AS d WHERE d.execution_id = :id AND d.state = 'pending')
     AND (
         :before IS NULL
         OR EXISTS (SELECT 1 FROM executions AS e WHERE e.execution_id = :id AND e.finished_at < :before)
@@ -63,3 +65,6 @@ DELETE FROM progress WHERE execution_id = :id
 
 -- name: purge_node_logs
 DELETE FROM node_logs WHERE execution_id = :id
+
+-- name: purge_deliveries
+DELETE FROM deliveries WHERE execution_id = :id

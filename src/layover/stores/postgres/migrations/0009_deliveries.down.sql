@@ -1,0 +1,3 @@
+DROP TABLE layover.people;
+DROP TABLE layover.destinations;
+DROP TABLE layover.deliveries;

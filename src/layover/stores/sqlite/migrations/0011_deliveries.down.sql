@@ -1,0 +1,4 @@
+DROP TABLE people_roles;
+DROP TABLE people;
+DROP TABLE destinations;
+DROP TABLE deliveries;
