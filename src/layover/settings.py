@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
 from importlib import import_module
-from typing import Final, get_args
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 
-from layover.errors import InvalidInput
+from layover.core.definitions.destinations import DestinationDefinition, read_destination
+from layover.core.definitions.kinds import DESTINATION_PATTERN
+from layover.core.notify_rules import load_notify
+from layover.errors import InvalidDefinition, InvalidInput
 from layover.interface.durations import Duration, milliseconds_of
+from layover.ports.directory import Directory
 from layover.runtime.settings import RuntimeSettings
+
+if TYPE_CHECKING:
+    from layover.core.plan import PlannedNotify
+    from layover.errors import Problem
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,25 +73,70 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allow_secrets: dict[str, tuple[str, ...]] = {}  # Which workflows may have which secrets; `*` stands for any text
     secrets_file: str | None = None  # A file with a secret on each line, `NAME=value`; only its owner may read it
     secrets_dir: str | None = None  # A directory with a file for each secret, which has its name
+    notify: Sequence[Mapping[str, object]] = ()  # Who is told of what, beside the `notify` of each workflow
+    destinations: Mapping[str, Mapping[str, object]] = {}  # Where deliveries go, by name
+    directory: Directory | str | None = None  # Who people are: a YAML file, a `module:name`, or an object of a program
 
 
+_MODULE_AND_NAME: Final = re.compile(r"\w+(\.\w+)*:\w+")
 LENGTHS: Final = frozenset(one.name for one in msgspec.structs.fields(Settings) if timedelta in get_args(one.type))
 
 
 def _function_of(name: str, given: object) -> Callable[[str], object] | None:
     """Return a function that is given by itself, or by where it is: a file or an environment can only name it."""
-    found = given
-    if isinstance(given, str):
-        module, _, function = given.partition(":")
-        try:
-            found = getattr(import_module(module), function)
-        except (ImportError, AttributeError, ValueError) as error:
-            fault = f"`{given[:100]}` cannot be imported; name a function as `module:name`"
-            raise InvalidInput(f"`{name}`: {fault}.", ((name, fault),), code="invalid_parameter") from error
+    found = _imported(name, given) if isinstance(given, str) else given
     if found is not None and not callable(found):
-        fault = "it is not a function"
-        raise InvalidInput(f"`{name}`: {fault}.", ((name, fault),), code="invalid_parameter")
+        raise _refused(name, "it is not a function")
     return found
+
+
+def _directory_of(given: Directory | str | None) -> Directory | str | None:
+    """Return the directory of a program, or the path of a file that is one."""
+    found = _imported("directory", given) if isinstance(given, str) and _MODULE_AND_NAME.fullmatch(given) else given
+    if found is None or isinstance(found, str) or (isinstance(found, Directory) and not isinstance(found, type)):
+        return found
+    raise _refused("directory", "it has no method `people(users, roles)`")
+
+
+def _imported(name: str, given: str) -> Any:
+    module, _, attribute = given.partition(":")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        fault = f"`{given[:100]}` cannot be imported; name a function as `module:name`"
+        raise _refused(name, fault) from error
+
+
+def notify_of(rules: object) -> tuple[PlannedNotify, ...]:
+    """Return the notifications of the settings; InvalidInput says what is wrong with them."""
+    try:
+        return load_notify(list(rules) if isinstance(rules, list | tuple) else rules)
+    except InvalidDefinition as error:
+        raise _misread("notify", error.problems, "$.notify") from error
+
+
+def destinations_of(given: object) -> dict[str, DestinationDefinition]:
+    """Return the destinations of the settings; InvalidInput says what is wrong with them."""
+    if not isinstance(given, Mapping):
+        raise _refused("destinations", "they are a mapping of names to destinations")
+    found: dict[str, DestinationDefinition] = {}
+    for name, written in given.items():
+        if not isinstance(name, str) or not re.fullmatch(DESTINATION_PATTERN, name):
+            raise _refused("destinations", f"a destination cannot be called {name!r:.100}")
+        try:
+            found[name] = read_destination(dict(written) if isinstance(written, Mapping) else written)
+        except InvalidDefinition as error:
+            raise _misread(f"destinations.{name}", error.problems, "$") from error
+    return found
+
+
+def _misread(name: str, problems: Sequence[Problem], root: str) -> InvalidInput:
+    places = tuple((f"{name}{one.path.removeprefix(root)}", one.message) for one in problems)
+    return InvalidInput(f"`{places[0][0]}`: {places[0][1]}", places, code="invalid_parameter")
+
+
+def _refused(name: str, fault: str) -> InvalidInput:
+    return InvalidInput(f"`{name}`: {fault}.", ((name, fault),), code="invalid_parameter")
 
 
 def _check_grants(allowed: object) -> None:
@@ -90,10 +144,7 @@ def _check_grants(allowed: object) -> None:
     try:
         msgspec.convert(allowed, dict[str, tuple[str, ...]])
     except msgspec.ValidationError as error:
-        fault = 'it is written like `{"billing-*": ("STRIPE_KEY",)}`'
-        raise InvalidInput(
-            f"`allow_secrets`: {fault}.", (("allow_secrets", fault),), code="invalid_parameter"
-        ) from error
+        raise _refused("allow_secrets", 'it is written like `{"billing-*": ("STRIPE_KEY",)}`') from error
 
 
 def runtime_settings(settings: Settings | None) -> RuntimeSettings:
@@ -106,6 +157,9 @@ def runtime_settings(settings: Settings | None) -> RuntimeSettings:
         )
     given = msgspec.structs.asdict(settings)
     given["redact"] = _function_of("redact", settings.redact)
+    given["notify"] = notify_of(settings.notify)
+    given["destinations"] = destinations_of(settings.destinations)
+    given["directory"] = _directory_of(settings.directory)
     _check_grants(settings.allow_secrets)
     return RuntimeSettings(
         **{name: milliseconds_of(name, value) if name in LENGTHS else value for name, value in given.items()}

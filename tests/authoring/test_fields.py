@@ -65,7 +65,7 @@ def test_options_sets_the_fields_of_every_node() -> None:
 
 
 def test_every_field_of_a_workflow_can_be_given() -> None:
-    given = (names(Heading) - {"name", "settings", "triggers"}) | names(WorkflowSettings)
+    given = (names(Heading) - {"name", "settings", "triggers", "notify"}) | names(WorkflowSettings)
     assert set(WorkflowFields.__annotations__) == given
 
 

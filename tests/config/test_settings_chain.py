@@ -49,6 +49,8 @@ OTHER = {
     "redact": "app.privacy:mask",
     "node_logs": "yes",
     "allow_secrets": '{"billing-*": ["STRIPE_KEY", "MAIL_*"]}',
+    "notify": '[{"on": ["execution.failed"], "via": "ops-chat"}]',
+    "destinations": '{"ops-chat": {"kind": "chat", "address": {"secret": "OPS_CHAT"}, "rate": "1/s"}}',
 }
 
 
@@ -168,6 +170,8 @@ ANOTHER = {
     "jwt_audience": "another",
     "node_logs": "false",
     "allow_secrets": '{"refund": ["ANOTHER"]}',
+    "notify": '[{"on": "pause.opened", "to": "people", "via": "mail"}]',
+    "destinations": '{"erp": {"kind": "webhook", "address": "https://erp.example/hook"}}',
 }
 BESIDE = {"jwt_issuer", "jwt_audience"}  # which say something of tokens, and are nothing without them
 

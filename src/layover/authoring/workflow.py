@@ -17,6 +17,7 @@ import msgspec
 
 from layover.authoring.fields import WorkflowFields
 from layover.authoring.graphs import GraphBuilder
+from layover.authoring.notifications import NotifyBuilder
 from layover.authoring.paths import path_for_people
 from layover.authoring.readable import as_people_write
 from layover.authoring.shapes import schema_of
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 _SETTINGS = frozenset(field.name for field in msgspec.structs.fields(WorkflowSettings))
 
 
-class Workflow(GraphBuilder, TriggerBuilder):
+class Workflow(GraphBuilder, TriggerBuilder, NotifyBuilder):
     """A workflow that is being built: its nodes are added by a method for each type, and wired by `>>`."""
 
     def __init__(self, name: str, **fields: Unpack[WorkflowFields]) -> None:

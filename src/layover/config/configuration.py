@@ -12,6 +12,7 @@ from layover.api.access.config import AccessSettings, InvalidSetting, JwtSetting
 from layover.api.settings import ApiSettings
 from layover.bootstrap import without_password
 from layover.config.command_settings import CommandSettings
+from layover.config.kinds import Misread
 from layover.config.sources import Given, Origin, SettingFault, find_file, from_environment, from_file, from_flags
 from layover.config.table import table
 from layover.interface.durations import seconds_of
@@ -113,6 +114,8 @@ def configure(
         try:
             values[one.row.name] = one.row.kind.read(one.value)
             given[one.row.name] = one
+        except Misread as error:
+            faults.append(SettingFault(one.where, str(error)))
         except ValueError:
             faults.append(_refused(one))
     found = Configuration(given, values, path)

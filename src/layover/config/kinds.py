@@ -17,6 +17,7 @@ from layover.bootstrap import without_password
 from layover.core.definitions.durations import format_duration, parse_duration
 from layover.errors import InvalidInput
 from layover.logs.configuration import levels_of
+from layover.settings import destinations_of, notify_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -264,6 +265,37 @@ def secret_grants() -> Kind:
             return msgspec.json.decode(str(value), type=dict[_Workflows, tuple[_SecretNames, ...]])
         except (msgspec.MsgspecError, RecursionError) as error:
             raise ValueError(allowed) from error
+
+    return Kind(allowed, read, lambda value: msgspec.json.encode(value).decode() if value else "none")
+
+
+class Misread(ValueError):  # noqa: N818 - it says what the value is
+    """A value of the right form with something wrong in it, which the text says."""
+
+
+def notifications() -> Kind:
+    """Return notifications, as JSON."""
+    allowed = 'a list of notifications, written like `[{"on": ["execution.failed"], "via": "ops-chat"}]`'
+    return _json(allowed, list, notify_of)
+
+
+def destinations() -> Kind:
+    """Return destinations by name, as JSON."""
+    allowed = 'destinations by name, written like `{"ops-chat": {"kind": "chat", "address": {"secret": "OPS_CHAT"}}}`'
+    return _json(allowed, dict, destinations_of)
+
+
+def _json(allowed: str, shape: type, check: Callable[[object], object]) -> Kind:
+    def read(value: object) -> object:
+        try:
+            found: object = msgspec.json.decode(str(value), type=shape)
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise ValueError(allowed) from error
+        try:
+            check(found)
+        except InvalidInput as error:
+            raise Misread(error.message) from error
+        return found
 
     return Kind(allowed, read, lambda value: msgspec.json.encode(value).decode() if value else "none")
 

@@ -44,8 +44,10 @@ _GROUP_OF: Final[dict[str, Group]] = {
 }
 _SECRET: Final = frozenset({"key", "admin_key", "jwt_secret"})
 # A folder may belong to another user: its file must not decide to which server a key of the environment is sent, nor
-# which code is imported, nor which workflows get the secrets of the environment.
-_NOT_IN_FILE: Final = frozenset({"url", "key", "redact", "allow_secrets", "secrets_file", "secrets_dir"})
+# which code is imported, nor which workflows get the secrets of the environment, nor who is told of what.
+_NOT_IN_FILE: Final = frozenset(
+    {"url", "key", "redact", "allow_secrets", "secrets_file", "secrets_dir", "notify", "destinations", "directory"}
+)
 _MAY_BE_ZERO: Final = frozenset(
     {"executions", "abandoned_threads", "max_takeovers", "connections_reserved", "cache_bytes", "ended_bytes"}
     | {"log_view_bytes", "drain", "grace", "store_grace", "act_wait", "give_back_after", "leg_flush"}
@@ -66,6 +68,9 @@ _KINDS: Final[dict[str, Kind]] = {
     "hosts": kinds.optional(kinds.hosts()),
     "redact": kinds.optional(kinds.function_name()),
     "allow_secrets": kinds.secret_grants(),
+    "notify": kinds.notifications(),
+    "destinations": kinds.destinations(),
+    "directory": kinds.optional(kinds.text()),
     "connections": kinds.or_word(kinds.number(1), "auto"),
     "connections_by_address": kinds.or_word(kinds.number(1), "auto"),
     "max_iterations": kinds.or_word(kinds.number(1), "unlimited"),

@@ -32,7 +32,7 @@ ExecutionOccasion: TypeAlias = Literal[
     "execution.cancelled",
 ]
 ServiceOccasion: TypeAlias = Literal["trigger.error", "destination.disabled", "delivery.dead"]
-OccasionKind: TypeAlias = PointOccasion | ExecutionOccasion | ServiceOccasion
+OccasionKind: TypeAlias = Literal[PointOccasion, ExecutionOccasion, ServiceOccasion]
 
 POINT_OCCASIONS: Final[tuple[str, ...]] = get_args(PointOccasion)
 EXECUTION_OCCASIONS: Final[tuple[str, ...]] = get_args(ExecutionOccasion)

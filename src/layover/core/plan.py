@@ -23,6 +23,7 @@ from layover.core.definitions.model import (
     DefinitionPart,
     GraphDefinition,
     Node,
+    NotifyDefinition,
     RateDefinition,
     TriggerDefinition,
 )
@@ -43,7 +44,7 @@ from layover.core.expressions import Program, compile_expression
 from layover.core.rendering import Renderer, prepare
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from layover.core.context_ids import ContextId
     from layover.core.definitions.parsed_expressions import ParsedExpressions
@@ -122,6 +123,13 @@ class PlannedTrigger(msgspec.Struct, frozen=True, eq=False):
     secrets: tuple[SecretPosition, ...] = ()
 
 
+class PlannedNotify(msgspec.Struct, frozen=True, eq=False):
+    """A notification with its compiled texts, by their paths (`message.subject`, `message.text`)."""
+
+    definition: NotifyDefinition
+    renderers: Mapping[str, Renderer]
+
+
 class Plan(msgspec.Struct, frozen=True, eq=False):
     """A workflow ready to run; equal hashes mean equal plans."""
 
@@ -132,6 +140,8 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     rate_key: Renderer | None = None
     lookback: int = 0  # the longest of its waits
     triggers: Mapping[str, PlannedTrigger] = MappingProxyType({})
+    notify: tuple[PlannedNotify, ...] = ()
+    occasions: frozenset[str] = frozenset()  # the kinds that are told
 
 
 def planned_at(plan: Plan, place: ContextId) -> PlannedNode | None:
@@ -172,6 +182,8 @@ def compile_plan(checked: Checked) -> Plan:
         concurrency_key=_compile_key(settings.concurrency, texts),
         rate_key=_compile_key(settings.rate, texts),
         triggers=MappingProxyType({one.name: _compile_trigger(one, texts) for one in definition.triggers}),
+        notify=compile_notify(definition.notify, texts),
+        occasions=frozenset(kind for one in definition.notify for kind in one.on),
     )
 
 
@@ -189,6 +201,11 @@ def _longest_lookback(graph: PlannedGraph) -> int:
 def _compile_trigger(trigger: TriggerDefinition, texts: ParsedExpressions) -> PlannedTrigger:
     expressions, renderers = _compile_slots(trigger, texts)
     return PlannedTrigger(trigger, expressions, renderers, secret_positions(trigger, texts))
+
+
+def compile_notify(rules: Sequence[NotifyDefinition], texts: ParsedExpressions) -> tuple[PlannedNotify, ...]:
+    """Compile the texts of notifications that have been checked."""
+    return tuple(PlannedNotify(one, _compile_slots(one, texts)[1]) for one in rules)
 
 
 def _compile_key(limit: ConcurrencyDefinition | RateDefinition | None, texts: ParsedExpressions) -> Renderer | None:

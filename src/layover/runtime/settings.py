@@ -6,6 +6,10 @@ from collections.abc import Callable
 
 import msgspec
 
+from layover.core.definitions.destinations import DestinationDefinition
+from layover.core.plan import PlannedNotify
+from layover.ports.directory import Directory
+
 
 class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     """`layover.Settings` as a runtime has them, which are described there."""
@@ -57,3 +61,6 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     allow_secrets: dict[str, tuple[str, ...]] = {}  # patterns of workflows, each with patterns of names
     secrets_file: str | None = None
     secrets_dir: str | None = None
+    notify: tuple[PlannedNotify, ...] = ()  # beside the rules of each workflow
+    destinations: dict[str, DestinationDefinition] = {}  # by name
+    directory: Directory | str | None = None  # of a program, or the path of a file

@@ -15,7 +15,11 @@ from layover.core.definitions.model import (
     DeliveredSignal,
     Edge,
     GraphDefinition,
+    HookSecret,
+    InlineDestination,
+    MessageDefinition,
     Node,
+    NotifyDefinition,
     RetryDefinition,
     TriggerDefinition,
     WorkflowSettings,
@@ -55,8 +59,9 @@ _PARTS: tuple[type[DefinitionPart], ...] = (
     *(Case, Branch, PeopleDefinition, EscalationDefinition, SignalDefinition),
     *BUILT_IN,
     CallNode,
-    *(DeliveredSignal, trigger_types.CatchUpDefinition, trigger_types.HookSecret, trigger_types.HookVerification),
+    *(DeliveredSignal, trigger_types.CatchUpDefinition, HookSecret, trigger_types.HookVerification),
     *trigger_types.BUILT_IN,
+    *(NotifyDefinition, MessageDefinition, InlineDestination),
 )
 
 

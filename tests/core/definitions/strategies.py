@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from .dice import Dice
 from .node_strategies import NODES, Site, ports_of
+from .notify_strategies import notify, notify_secrets
 from .parts import duration, extra_fields
 from .places import AWKWARD, INPUT_SCHEMAS, Place, mapping, root_terms, template
 from .trigger_strategies import secrets_of, triggers
@@ -55,9 +56,10 @@ def definition(dice: Dice) -> Document:
             "secrets": lambda: [f"KEY_{n}" for n in range(dice.integer(0, 2))],
             "tags": lambda: [dice.text(8) for _ in range(dice.integer(0, 2))],
             "triggers": lambda: triggers(dice),
+            "notify": lambda: notify(dice),
         }
     )
-    if needed := secrets_of(document.get("triggers", [])):
+    if needed := [*secrets_of(document.get("triggers", [])), *notify_secrets(document.get("notify", []))]:
         document["secrets"] = [*document.get("secrets", []), *needed]
     if schema is not None:
         document["input"] = schema

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from layover.core.definitions.check_expressions import ExpressionChecker
 from layover.core.definitions.check_graph import check_graph
 from layover.core.definitions.check_nodes import NodeChecker
+from layover.core.definitions.check_notify import NotifyChecker
 from layover.core.definitions.check_schemas import check_schema
 from layover.core.definitions.check_triggers import TriggerChecker
 from layover.core.definitions.node_types import Loop, Parallel, nested
@@ -37,20 +38,28 @@ def check_definition(
     """Report every problem of a definition that has been read."""
     expressions = ExpressionChecker(reading, texts, limits.parts, definition.secrets)
     triggers = TriggerChecker(reading, expressions, functions)
-    _Checker(reading, expressions, NodeChecker(reading, functions, definition), triggers).check(definition)
+    notify = NotifyChecker(reading, expressions, definition.secrets)
+    nodes = NodeChecker(reading, functions, definition)
+    _Checker(reading, expressions, nodes, triggers, notify).check(definition)
 
 
 class _Checker:
     """Walks the graphs of a definition, outermost first."""
 
     def __init__(
-        self, reading: Reading, expressions: ExpressionChecker, nodes: NodeChecker, triggers: TriggerChecker
+        self,
+        reading: Reading,
+        expressions: ExpressionChecker,
+        nodes: NodeChecker,
+        triggers: TriggerChecker,
+        notify: NotifyChecker,
     ) -> None:
         self._reading = reading
         self._problems: Problems = reading.problems
         self._nodes = nodes
         self._expressions = expressions
         self._triggers = triggers
+        self._notify = notify
 
     def check(self, definition: Definition) -> None:
         site = self._reading.site(definition)
@@ -62,6 +71,8 @@ class _Checker:
         self._check_limits(definition.settings, names)
         if definition.triggers:
             self._triggers.check(definition)
+        if definition.notify:
+            self._notify.check(definition.notify)
         self._check_graph(definition.graph, names, None, ())
 
     def _check_limits(self, settings: WorkflowSettings, names: dict[str, Type]) -> None:

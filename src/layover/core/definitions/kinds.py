@@ -34,11 +34,13 @@ Kind = Literal[
 ID_PATTERN = r"^[A-Za-z][A-Za-z0-9_-]*$"
 NAME_PATTERN = r"^[A-Za-z_][A-Za-z0-9_]*$"
 WORKFLOW_PATTERN = r"^[A-Za-z][A-Za-z0-9_.-]{0,254}$"
+DESTINATION_PATTERN = r"^[A-Za-z][A-Za-z0-9_.-]{0,62}$"
 
 NAMING = {
     ID_PATTERN: "it starts with a letter and goes on with letters, digits, `_` and `-`",
     NAME_PATTERN: "it is made of letters, digits and `_`",
     WORKFLOW_PATTERN: "it starts with a letter and goes on with letters, digits, `_`, `.` and `-`",
+    DESTINATION_PATTERN: "it has up to 63 letters, digits, `_`, `.` and `-`, and starts with a letter",
     SECRET_NAME: "it has up to 64 capital letters, digits and `_`, and starts with a letter",
 }
 
@@ -74,6 +76,7 @@ Extra: TypeAlias = Annotated[dict[str, object], Meta(extra=_mark("extra"))]
 Id: TypeAlias = Annotated[str, Meta(pattern=ID_PATTERN, max_length=255, extra=_mark("id"))]
 Name: TypeAlias = Annotated[str, Meta(pattern=NAME_PATTERN, max_length=255, extra=_mark("name"))]
 WorkflowName: TypeAlias = Annotated[str, Meta(pattern=WORKFLOW_PATTERN, max_length=255)]
+DestinationName: TypeAlias = Annotated[str, Meta(pattern=DESTINATION_PATTERN, max_length=63)]
 SecretName: TypeAlias = Annotated[str, Meta(pattern=SECRET_NAME, max_length=64)]
 Number: TypeAlias = Annotated[int | float, Meta(extra=_mark("number"))]
 ShortText: TypeAlias = Annotated[str, Meta(max_length=255)]

@@ -15,10 +15,12 @@ from msgspec import Meta
 from layover.core.definitions.kinds import (
     Count,
     Data,
+    DestinationName,
     Duration,
     Expression,
     Extra,
     Id,
+    Instant,
     Number,
     Positive,
     Priority,
@@ -30,7 +32,10 @@ from layover.core.definitions.kinds import (
     Value,
     WorkflowName,
 )
+from layover.core.notifications import OCCASIONS, OccasionKind
 
+MOST_RULES = 100
+MOST_RECIPIENTS = 100
 DEFAULT_MAX_PAUSE = 7 * 86_400_000
 DEFAULT_PENDING = 1_000
 DEFAULT_DEDUP = 7 * 86_400_000  # senders of webhooks retry for up to three days
@@ -39,13 +44,14 @@ DEFAULT_DEDUP = 7 * 86_400_000  # senders of webhooks retry for up to three days
 class DefinitionPart(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of a definition.
 
-    `noun` is its name in sentences, if not the name of its class; `aliases` are other names of its fields. `later` are
-    the fields that came after the first release: the hash leaves them out while they have their default, so that
-    definitions written before them keep theirs.
+    `noun` is its name in sentences, if not the name of its class; `aliases` are other names of its fields. `lists` are
+    lists that a single item may stand for. `later` are the fields that came after the first release: the hash leaves
+    them out while they have their default, so that definitions written before them keep theirs.
     """
 
     noun: ClassVar[str] = ""
     aliases: ClassVar[Mapping[str, str]] = {}
+    lists: ClassVar[tuple[str, ...]] = ()
     later: ClassVar[frozenset[str]] = frozenset()
 
 
@@ -176,11 +182,51 @@ class TriggerDefinition(DefinitionPart, frozen=True, kw_only=True):
 AnyTrigger = Annotated[TriggerDefinition, Meta(extra={"kind": "trigger"})]
 
 
+class HookSecret(DefinitionPart, frozen=True, kw_only=True):
+    """A secret that signs deliveries, by its name; one that was replaced counts `until` a moment."""
+
+    noun = "secret of a webhook"
+
+    name: SecretName
+    until: Instant | None = None
+
+
+class InlineDestination(DefinitionPart, frozen=True, kw_only=True):
+    """A webhook that has no name of its own; with secrets, what is sent to it is signed."""
+
+    noun = "inline destination"
+    lists = ("secret",)
+
+    webhook: Annotated[str, Meta(min_length=1, max_length=2_000)]
+    secret: Annotated[tuple[HookSecret, ...], Meta(max_length=10)] = ()
+
+
+class MessageDefinition(DefinitionPart, frozen=True, kw_only=True):
+    """What is said, in the place of the default text of an occasion."""
+
+    noun = "message"
+
+    subject: Text = ""
+    text: Text
+
+
+class NotifyDefinition(DefinitionPart, frozen=True, kw_only=True):
+    """Which occasions are told to whom, by which destination."""
+
+    noun = "notification"
+    lists = ("on", "to")
+
+    on: Annotated[tuple[OccasionKind, ...], Meta(min_length=1, max_length=len(OCCASIONS))]
+    to: Annotated[tuple[ShortText, ...], Meta(max_length=MOST_RECIPIENTS)] = ()
+    via: DestinationName | InlineDestination
+    message: MessageDefinition | None = None
+
+
 class Heading(DefinitionPart, frozen=True, kw_only=True):
     """The metadata of a workflow: everything beside its graph."""
 
     noun = "definition"
-    later = frozenset({"secrets", "triggers"})
+    later = frozenset({"secrets", "triggers", "notify"})
 
     name: WorkflowName
     description: str = ""
@@ -190,6 +236,7 @@ class Heading(DefinitionPart, frozen=True, kw_only=True):
     settings: WorkflowSettings = WorkflowSettings()
     tags: tuple[ShortText, ...] = ()
     triggers: tuple[AnyTrigger, ...] = ()
+    notify: Annotated[tuple[NotifyDefinition, ...], Meta(max_length=MOST_RULES)] = ()
     extra: Extra = {}
 
 

@@ -17,10 +17,10 @@ from msgspec import inspect
 from layover.core.definitions.durations import parse_duration
 from layover.core.definitions.instants import is_instant
 from layover.core.definitions.kinds import NAMING, fields_of, kind_of
-from layover.core.definitions.model import DefinitionPart, RetryDefinition
+from layover.core.definitions.model import DefinitionPart, HookSecret, RetryDefinition
 from layover.core.definitions.problems import Problems, display
 from layover.core.definitions.tree import Json, Tree
-from layover.core.definitions.trigger_types import TRIGGER_TYPES, HookSecret, HookVerification
+from layover.core.definitions.trigger_types import TRIGGER_TYPES
 
 if TYPE_CHECKING:
     from layover.core.definitions.model import GraphDefinition
@@ -111,8 +111,9 @@ def _fields_in(struct: type[DefinitionPart], tree: Tree) -> dict[str, Tree] | No
     if not isinstance(tree.value, dict):
         return None
     written = tree.value
-    if struct is HookVerification and (secret := tree.get("secret")) is not None and not isinstance(secret.value, list):
-        written = {**written, "secret": secret.with_value([secret])}  # one secret need not be a list
+    for name in struct.lists:
+        if (one := written.get(name)) is not None and not isinstance(one.value, list):
+            written = {**written, name: one.with_value([one])}
     for alias, name in struct.aliases.items():
         if alias in written and name not in written:
             written = {name if key == alias else key: child for key, child in written.items()}
@@ -255,6 +256,7 @@ def _union_reader(type_: inspect.UnionType) -> Read:
     words = [word for member in types if isinstance(member, inspect.LiteralType) for word in member.values]
     choices = [reader for member, reader in zip(types, readers, strict=True) if isinstance(member, inspect.LiteralType)]
     texts = [reader for member, reader in zip(types, readers, strict=True) if kind_of(member) == "template"]
+    parts = [reader for member, reader in zip(types, readers, strict=True) if isinstance(member, inspect.StructType)]
     others = [reader for reader in readers if reader not in choices and reader not in texts]
 
     def read(tree: Tree, name: str, reading: Reading) -> object:
@@ -264,6 +266,8 @@ def _union_reader(type_: inspect.UnionType) -> Read:
             return choices[0](tree, name, reading)
         if texts and isinstance(tree.value, str):
             return texts[0](tree, name, reading)
+        if parts and isinstance(tree.value, dict):
+            return parts[0](tree, name, reading)
         return (others or texts)[0](tree, name, reading)
 
     return read

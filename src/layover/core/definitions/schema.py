@@ -14,9 +14,17 @@ from msgspec import inspect
 
 from layover.core.definitions.durations import DURATION_PATTERN
 from layover.core.definitions.kinds import ID_PATTERN, fields_of, kind_of
-from layover.core.definitions.model import DefinitionPart, Edge, Heading, Node, RetryDefinition, TriggerDefinition
+from layover.core.definitions.model import (
+    DefinitionPart,
+    Edge,
+    Heading,
+    HookSecret,
+    Node,
+    RetryDefinition,
+    TriggerDefinition,
+)
 from layover.core.definitions.node_types import TYPES, CallNode
-from layover.core.definitions.trigger_types import TRIGGER_TYPES, HookSecret, HookVerification
+from layover.core.definitions.trigger_types import TRIGGER_TYPES
 
 if TYPE_CHECKING:
     from layover.core.definitions.tree import Json
@@ -104,6 +112,7 @@ class _SchemaWriter:
         """Return the schema of a struct."""
         fields = [field for field in fields_of(struct) if kind_of(field.type) != "extra"]
         properties: dict[str, Json] = {field.encode_name: self._field(field) for field in fields}
+        properties |= {name: _or_one(properties[name]) for name in struct.lists}
         properties |= {alias: properties[name] for alias, name in struct.aliases.items()}
         required = [field.encode_name for field in fields if field.required]
         if issubclass(struct, Node | TriggerDefinition) and "type" not in required:
@@ -170,11 +179,12 @@ def _with_shorthand(struct: type[DefinitionPart], schema: dict[str, Json]) -> di
         return {"oneOf": [{"const": "forever"}, schema]}
     if struct is HookSecret:
         return {"oneOf": [{"type": "string"}, schema]}
-    if struct is HookVerification:
-        properties = _properties(schema)
-        listed = properties["secret"]
-        properties["secret"] = {"oneOf": [listed["items"] if isinstance(listed, dict) else {}, listed]}
     return schema
+
+
+def _or_one(listed: Json) -> Json:
+    """Return the schema of a list that a single item may stand for."""
+    return {"oneOf": [listed["items"] if isinstance(listed, dict) else {}, listed]}
 
 
 def _closed(

@@ -17,13 +17,12 @@ from layover.core.definitions.kinds import (
     Id,
     Instant,
     Positive,
-    SecretName,
     ShortText,
     SignalName,
     Text,
     Values,
 )
-from layover.core.definitions.model import DefinitionPart, TriggerDefinition
+from layover.core.definitions.model import DefinitionPart, HookSecret, TriggerDefinition
 
 _DAY = 86_400_000
 
@@ -67,19 +66,11 @@ class SignalTrigger(TriggerDefinition, frozen=True, kw_only=True):
     when: Literal["always", "unmatched"] = "always"
 
 
-class HookSecret(DefinitionPart, frozen=True, kw_only=True):
-    """A secret that signs deliveries, by its name; one that was replaced counts `until` a moment."""
-
-    noun = "secret of a webhook"
-
-    name: SecretName
-    until: Instant | None = None
-
-
 class HookVerification(DefinitionPart, frozen=True, kw_only=True):
     """How a sender proves who it is. Of several secrets, any may match, so that they can be replaced."""
 
     noun = "verification"
+    lists = ("secret",)
 
     scheme: Literal["standard", "github", "stripe", "slack", "hmac", "token", "key", "none"]
     secret: Annotated[tuple[HookSecret, ...], Meta(max_length=10)] = ()

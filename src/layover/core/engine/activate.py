@@ -254,6 +254,7 @@ def _build_point_opened(context: DecisionContext, name: str, planned: PlannedNod
         remind_at=remind_at,
         escalate_at=escalate_at,
         beat_by=context.now + heartbeat if heartbeat else None,
+        again=isinstance(node, AskingNode) and context.state.node(name).waited,
     )
 
 

@@ -11,6 +11,7 @@ from layover.core.engine.node_transitions import (
     arrive,
     drop_scope,
     forget_rounds,
+    has_waited,
     is_settled,
     make_ready,
     move,
@@ -42,7 +43,7 @@ def rewound(state: ExecutionState, event: ev.NodeRewound, _at: int) -> None:
         for one in inner:
             drop_scope(state, one)
         forget_rounds(state, name, node)
-        move(state, name, node, NodeState(attempt=node.attempt))
+        move(state, name, node, NodeState(attempt=node.attempt, waited=has_waited(node)))
         _give_back(state, name, inner)
     scope = state.scopes[path]
     state.scopes.put(path, replace(scope, open=scope.open + reopened))

@@ -241,4 +241,10 @@ def as_reached(node: NodeState) -> NodeState:
         checkpoint=node.checkpoint,
         journal=node.journal,
         doubt=node.doubt,
+        waited=has_waited(node),
     )
+
+
+def has_waited(node: NodeState) -> bool:
+    """Whether a node has been at a point of its own, then or before it was rewound: it starts without an attempt."""
+    return node.waited or bool(node.started_at and not node.attempt)

@@ -9,7 +9,8 @@ from layover.core.engine.event_base import DomainEvent, Error, PointKind
 class PausePointOpened(DomainEvent, frozen=True, kw_only=True, tag="point_opened"):
     """A node waits for something outside; with a `key`, a running function asked and rests meanwhile.
 
-    A callback point needs a heartbeat by `beat_by`. A `doubt` asks whether a lost call had its effect.
+    A callback point needs a heartbeat by `beat_by`. A `doubt` asks whether a lost call had its effect. A node that had
+    asked before, and was rewound or reopened, asks `again`.
     """
 
     node: str
@@ -24,6 +25,7 @@ class PausePointOpened(DomainEvent, frozen=True, kw_only=True, tag="point_opened
     key: str = ""
     beat_by: int | None = None
     doubt: bool = False
+    again: bool = False
 
 
 class PausePointDecided(DomainEvent, frozen=True, kw_only=True, tag="point_decided"):

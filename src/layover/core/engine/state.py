@@ -66,6 +66,7 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     checkpoint: object = None
     journal: dict[str, object] = {}
     doubt: bool = False
+    waited: bool = False  # at a point, before it was rewound or reopened
     point: str = ""
     open_scopes: int = 0
     next_round: int = 0

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import msgspec
 
 from layover.core.engine.command_codec import UnknownCommand, knows_command
+from layover.core.notifications import NOTIFY
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreUnavailable
 from layover.ports.limit_records import AdmissionRequest
@@ -51,6 +52,13 @@ _Key: TypeAlias = "tuple[str, int, str]"
 _log = logging.getLogger("layover.outbox_relay")
 
 
+class Expander(Protocol):
+    """Makes deliveries of an occasion."""
+
+    async def expand(self, message: Message) -> bool:
+        """Insert the deliveries of an occasion and delete its message, in one transaction; false: try it later."""
+
+
 class OutboxRelay:
     """Delivers messages for as long as the instance lives."""
 
@@ -63,6 +71,7 @@ class OutboxRelay:
         self._starter = starter
         self._signal_router = signal_router
         self._at_hand: dict[_Key, Message] = {}
+        self.expander: Expander | None = None
         self.post = new.post
 
     def stop(self) -> None:
@@ -176,20 +185,29 @@ class OutboxRelay:
             case "free":
                 if await self._store.limits.release_slot(message.sender, now):
                     self._driver.hint(0)
+            case "notify":
+                return await self._expand(message)
             case _ if _is_command(message):
                 await self._driver.send([_command_of(message)])
             case _:  # a newer release wrote it, and knows whether it is a command at all
                 raise UnknownCommand(f"There is no message `{message.kind}` in this release of Layover.")
         return True
 
+    async def _expand(self, message: Message) -> bool:
+        """Make deliveries of an occasion, with which the message goes; without a way to do that, it stays."""
+        if self.expander is None or not await self.expander.expand(message):
+            self._hold_back(message)
+            await self._store.outbox.postpone(message, self._driver.clock.now() + _LOOK_AGAIN)
+        return False
+
     async def _sleep(self) -> None:
         await self._new.wait(self._driver.clock)
 
 
-_OWN_KINDS = frozenset({START, SCAN, ADMIT, FREE, HELD})
+_OWN_KINDS = frozenset({START, SCAN, ADMIT, FREE, HELD, NOTIFY})
 # What goes before anything else to its destination; what has one reader; and word of the end, after which nothing
 # that was to be there before it makes a difference.
-_NEED_NOT_WAIT = _OWN_KINDS | {REPORT}
+_NEED_NOT_WAIT = (_OWN_KINDS - {NOTIFY}) | {REPORT}
 
 
 def _first_of_each(messages: Iterable[Message]) -> list[Message]:

@@ -15,6 +15,7 @@ from layover.core.trigger_limits import trigger_limit
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import Append, ClosedExecution, ResumeWaitChange, Token
 from layover.runtime.execution.callback_tokens import hash_of, new_token
+from layover.runtime.execution.occasions import notices_of
 from layover.runtime.execution.outbox_messages import SENT, free_message, messages_of
 from layover.runtime.execution.point_changes import point_changes
 
@@ -81,9 +82,15 @@ class VisibleBefore(NamedTuple):
 
 
 def derived(
-    state: ExecutionState, step: PendingAppend, was: VisibleBefore, *, priority: int, secret: Callable[[int], bytes]
+    state: ExecutionState,
+    step: PendingAppend,
+    was: VisibleBefore,
+    *,
+    priority: int,
+    secret: Callable[[int], bytes],
+    occasions: frozenset[str],
 ) -> Derived:
-    """Derive rows and messages from the events of a step."""
+    """Derive rows and messages from the events of a step; `occasions` are the kinds that somebody is told of."""
     facts = state.facts
     points = point_changes(state, step.events)
     wait = facts.resume_on
@@ -101,9 +108,10 @@ def derived(
         elif type(effect) is Close:  # perhaps it was closed before, and reopened
             closes = True
     closes = closes or bool(facts.closed) != was.closed
-    if not (sends or closes or called_back):  # by far the most frequent
+    notices = notices_of(state, step.events, occasions, step.at) if occasions else ()
+    if not (sends or closes or called_back or notices):  # by far the most frequent
         return Derived(points, (), (), {}, None) if points else _NOTHING
-    messages = messages_of(state, step.effects, step.at, priority) if sends else ()
+    messages = (*messages_of(state, step.effects, step.at, priority), *notices) if sends else notices
     closed: ClosedExecution | None = None
     if closes:  # of one that was reopened there is nothing to tell
         closed = ClosedExecution(outcome=facts.outcome, error_code=facts.error.code if facts.error is not None else "")

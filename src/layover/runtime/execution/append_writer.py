@@ -47,8 +47,9 @@ class AppendWriter:
     """Builds and sends the appends of one execution."""
 
     __slots__ = (
-        "_claimed", "_decider", "_environment", "_size", "_visible", "by_leg", "calls", "committed", "cursor",
-        "first", "in_flight", "last_epoch", "last_seq", "lease", "leg_buffer", "priority", "refusals", "snapshot_seq",
+        "_claimed", "_decider", "_environment", "_occasions", "_size", "_visible", "by_leg", "calls", "committed",
+        "cursor", "first", "in_flight", "last_epoch", "last_seq", "lease", "leg_buffer", "priority", "refusals",
+        "snapshot_seq",
     )  # fmt: skip
 
     def __init__(  # noqa: PLR0913 - the parts of an execution, put together in one place
@@ -77,6 +78,8 @@ class AppendWriter:
         self.snapshot_seq = cached.snapshot_seq
         self._size = cached.size
         self._visible = VisibleBefore.of(cached.state)
+        told, asked = environment.occasions, cached.state.plan.occasions
+        self._occasions = told | asked if told else asked
         self.by_leg = cached.state.plan.definition.settings.durability == "leg"
         self.leg_buffer = LegBuffer() if self.by_leg else NOTHING_UNWRITTEN
         self.refusals = 0
@@ -125,11 +128,15 @@ class AppendWriter:
         return self._prepare(self._decider.decide(tried, step.at, self._decider.slots.for_another_decision()))
 
     def _prepare(self, step: PendingAppend) -> Append:
-        state, secret = self._decider.state, self._environment.secret
-        seen = derived(state, step, self._visible, priority=self.priority, secret=secret)
+        state = self._decider.state
+        seen = self._derived(step)
         append = append_of(self, state, self._environment, step, seen)
         self.in_flight = step, seen, append
         return append
+
+    def _derived(self, step: PendingAppend) -> Derived:
+        state, secret = self._decider.state, self._environment.secret
+        return derived(state, step, self._visible, priority=self.priority, secret=secret, occasions=self._occasions)
 
     # The leg buffer
 
@@ -146,8 +153,7 @@ class AppendWriter:
             return False
         if waiting.size >= settings.commit_bytes:
             return False
-        state, secret = self._decider.state, self._environment.secret
-        if derived(state, step, self._visible, priority=self.priority, secret=secret).is_seen:
+        if self._derived(step).is_seen:
             return False
         waiting.add(step.at, step.events)
         return True

@@ -45,3 +45,4 @@ class Environment(NamedTuple):
     waited_for: Container[str]  # executions that callers wait for
     secret: Callable[[int], bytes]
     tracer: Tracer | None = None
+    occasions: frozenset[str] = frozenset()  # the kinds that the settings tell of
