@@ -30,9 +30,8 @@ def check_played(plan: Plan, played: Collection[str], plans: Mapping[str, Plan])
 def named_destinations(plan: Plan) -> list[DestinationBody]:
     """Return the destinations that a workflow names: a test has them all, and they only take what is sent."""
     ways: list[tuple[object, bool]] = [(rule.definition.via, bool(rule.definition.to)) for rule in plan.notify]
-    for one in _nodes(plan.graph):
-        if one.node.type == "send":
-            ways.append((getattr(one.node, "via", None), bool(getattr(one.node, "to", ()))))
+    sends = [one.node for one in _nodes(plan.graph) if one.node.type == "send"]
+    ways += [(getattr(one, "via", None), bool(getattr(one, "to", ()))) for one in sends]
     mails = {via for via, is_addressed in ways if isinstance(via, str) and is_addressed}
     return [_destination(via, is_mail=via in mails) for via in sorted({via for via, _ in ways if isinstance(via, str)})]
 
