@@ -167,6 +167,8 @@ PINNED = {
 # In whichever index it is: it has to be one.
 SOUGHT = {
     "delivery_by_id",
+    "deliveries_after",
+    "other_messages_after",
     "destination_of_delivery",
     "end_wait_for_deliveries",
     "take_message",
@@ -258,6 +260,8 @@ NO_TABLE = {
 }
 ONLY_INSERTED = {
     "insert_deliveries",
+    "copy_destinations",
+    "copy_person",
     "send_messages",
     "create_destinations",
     "save_destinations",

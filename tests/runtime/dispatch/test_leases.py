@@ -464,5 +464,5 @@ async def test_an_answer_is_driven_although_the_clock_was_set_by_a_slow_reply(tm
         ours = engine.instance.clock
         clock.now += 600_000
         ours.set(clock.now, asked_at=ours.running() - 60_000)  # it may be a minute later: longer than any lease lasts
-        await engine.answers.answer(started.waiting_on[0].point, {"x": 1})
+        await engine.answers.answer(str(started.waiting_on[0].point), {"x": 1})
         assert started.id in engine.instance.driver.active or await engine.executions.result(started.id) == 1
