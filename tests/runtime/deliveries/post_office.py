@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -155,7 +154,7 @@ class Office:
         for _ in range(3):
             for engine in engines:
                 while not await self._is_quiet(engine):
-                    await asyncio.sleep(0)
+                    pass  # it asks the store, and meanwhile the engine goes on
 
     async def _is_quiet(self, engine: Runtime) -> bool:
         instance, now = engine.instance, self.time.now
