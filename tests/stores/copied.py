@@ -9,12 +9,15 @@ from msgspec.structs import replace
 
 from layover.core.resume_waits import ResumeWait
 from layover.ports.access import IdempotentReply, WorkflowStatus
+from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
 from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit, RateLimit
+from layover.ports.moving import CopiedBatch
 from layover.ports.records import (
     ChangedPoint,
     ClosedExecution,
     ClosedPoint,
     Entry,
+    Message,
     NewExecution,
     OpenedPoint,
     Rest,
@@ -102,6 +105,51 @@ async def fill(store: Store) -> None:
     await store.node_reports.add_logs([log_chunk(1, of=2), log_chunk(2, of=2), log_chunk(3, of=1)], 10**6)
     await _fill_access(store)
     await _fill_triggers(store)
+    await _fill_deliveries(store)
+
+
+async def _fill_deliveries(store: Store) -> None:
+    full = DeliveryRow(
+        id=uid(802),
+        execution_id=uid(2),
+        workflow="order",
+        n=3,
+        lane="lane ü",
+        destination="chat",
+        kind="pause.opened",
+        point="review",
+        user="ann",
+        address="ü@example.org",
+        body=b'{"text":"x"}',
+        reason="502",
+        created_at=600,
+        due_at=700,
+        epoch=2,
+        attempts=1,
+        history=b'[{"at":1}]',
+        awaited=True,
+    )
+    first = replace(full, id=uid(803), n=2)  # of its lane
+    over = replace(full, id=uid(801), execution_id=None, state="sent", settled_at=650, body=b"", awaited=False)
+    broken = DestinationRow(
+        name="chat",
+        config=b'{"kind":"chat"}',
+        state="disabled",
+        reason="ü",
+        failures=11,
+        failing_since=5,
+        open_until=900,
+        opened=1,
+        free_at=77,
+        changed_at=66,
+    )
+    batch = CopiedBatch(
+        destinations=(broken, DestinationRow(name="mail")),
+        deliveries=(full, first, over),
+        people=(PersonRow(user="ann", roles=("boss", "ü"), body=b'{"language":"de"}', changed_at=4),),
+        other_messages=(Message(sender=uid(900), n=7, destination="notify", kind="notify", body=b"{}", due_at=8),),
+    )
+    await store.database_copy.write_batch(batch)
 
 
 async def _fill_triggers(store: Store) -> None:

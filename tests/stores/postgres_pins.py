@@ -18,6 +18,7 @@ PINNED = {
     "next_trigger_due": {"triggers_due (next_at)", "trigger_inputs_due (due_at)", "standings_due (due_at)"},
     "due_workflow_statuses": {"standings_due (due_at)"},
     "move_trigger": {"triggers_pkey (id)"},
+    "renew_poll": {"triggers_pkey (id)"},
     "known_trigger_inputs": {"trigger_inputs_pkey (trigger_id, input_id)"},
     "triggers_by_topic": {"triggers_by_topic (topic)"},
     "trigger_by_token": {"trigger_tokens_pkey (hash)", "triggers_pkey (id)"},
@@ -166,6 +167,8 @@ PINNED = {
 # In whichever index it is: it has to be one.
 SOUGHT = {
     "delivery_by_id",
+    "deliveries_after",
+    "other_messages_after",
     "destination_of_delivery",
     "end_wait_for_deliveries",
     "take_message",
@@ -257,6 +260,8 @@ NO_TABLE = {
 }
 ONLY_INSERTED = {
     "insert_deliveries",
+    "copy_destinations",
+    "copy_person",
     "send_messages",
     "create_destinations",
     "save_destinations",

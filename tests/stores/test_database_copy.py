@@ -392,6 +392,7 @@ async def test_everything_is_counted(stores: Stores) -> None:
     assert (counted.points, counted.messages) == (4, 3)
     assert (counted.triggers, counted.trigger_inputs, counted.trigger_events) == (3, 2, 5)
     assert counted.trigger_tokens == 2
+    assert (counted.destinations, counted.deliveries, counted.people, counted.other_messages) == (2, 3, 1, 1)
     assert (await compare(source, source, quietly)).tally == counted
 
 
@@ -438,6 +439,10 @@ async def test_only_the_rest_is_written(stores: Stores) -> None:
         "trigger_inputs": f"{uid(900)} i2",
         "trigger_tokens": "t2",
         "trigger_events": f"{uid(902)} 1",
+        "destinations": "mail",
+        "deliveries": uid(803),
+        "people": "ann",
+        "other_messages": f"{uid(900)} 7 notify",
         "audit": f"{entry(4).at - 200} {entry(4).id}",  # the newest come first
     }
     assert await copy(source, target, after, quietly) == 0

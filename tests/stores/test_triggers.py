@@ -19,6 +19,7 @@ from layover.ports.trigger_records import (
     NewTrigger,
     PollLease,
     Reception,
+    RenewedPoll,
     TriggerMove,
     TriggerRow,
 )
@@ -226,6 +227,28 @@ async def test_a_lease_has_an_epoch_of_its_own_and_no_event(store: Store) -> Non
     assert not await store.triggers.move(leasing(before, "i2"))
     assert await store.triggers.move(leasing(row, "i2"))
     assert (await found(store)).epoch == 2
+
+
+async def test_a_lease_is_renewed_by_its_holder_under_its_epoch(store: Store) -> None:
+    await saved(store, NEW)
+    await store.triggers.move(leasing(await found(store)))
+    held = RenewedPoll(trigger_id=T, owner="i1", epoch=1, until=9_000)
+    others = (
+        replace(held, owner="i2"),
+        replace(held, epoch=0),
+        replace(held, epoch=2),
+        replace(held, trigger_id=uid(1)),
+    )
+    for other in others:
+        assert not await store.triggers.renew_poll(other)
+    assert (await found(store)).next_at == 5_000
+    await store.triggers.receive(arriving("i7"))  # what arrives meanwhile does not end a lease
+    assert await store.triggers.renew_poll(held)
+    row = await found(store)
+    assert (row.owner, row.epoch, row.next_at) == ("i1", 1, 9_000)
+    assert (await store.triggers.read_due(8_999, 10)).triggers == ()
+    assert await store.triggers.move(leasing(row, "i2"))
+    assert not await store.triggers.renew_poll(held)
 
 
 async def test_what_is_written_under_a_lease_names_epoch_and_cursor(store: Store) -> None:

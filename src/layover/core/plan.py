@@ -112,11 +112,15 @@ class PlannedGraph(msgspec.Struct, frozen=True, eq=False):
 
 
 class PlannedTrigger(msgspec.Struct, frozen=True, eq=False):
-    """A trigger with its compiled fields, by their paths (`filter`, `input`, `tags.0`, `deliver.key`)."""
+    """A trigger with its compiled fields, by their paths (`filter`, `input`, `tags.0`, `deliver.key`).
+
+    `secrets` are the positions in the `with` of a poll that get values just before its source is asked.
+    """
 
     trigger: TriggerDefinition
     expressions: Mapping[str, Program]
     renderers: Mapping[str, Renderer]
+    secrets: tuple[SecretPosition, ...] = ()
 
 
 class PlannedNotify(msgspec.Struct, frozen=True, eq=False):
@@ -196,7 +200,7 @@ def _longest_lookback(graph: PlannedGraph) -> int:
 
 def _compile_trigger(trigger: TriggerDefinition, texts: ParsedExpressions) -> PlannedTrigger:
     expressions, renderers = _compile_slots(trigger, texts)
-    return PlannedTrigger(trigger, expressions, renderers)
+    return PlannedTrigger(trigger, expressions, renderers, secret_positions(trigger, texts))
 
 
 def compile_notify(rules: Sequence[NotifyDefinition], texts: ParsedExpressions) -> tuple[PlannedNotify, ...]:

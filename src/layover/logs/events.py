@@ -65,6 +65,8 @@ EVENTS: Final = {
     "pause_created": "A pause point was opened.",
     "pause_expired": "The deadline of a pause point has passed.",
     "poll_failed": "A poll could not be begun or kept, for a fault of the store or of Layover; it is tried again.",
+    "poll_lease_lost": "A poll was given up: its trigger has changed, or another instance polls it.",
+    "poll_secret_missing": "A source is not asked: no instance has a secret that it needs, or it is not allowed.",
     "purged": "Executions were deleted, as retention says.",
     "queue_long": "Many executions wait for call slots: more instances, or higher `calls` and "
     "`threads`. Logged once, until "

@@ -7,6 +7,7 @@ beside them. Locks, instances and replies stay behind: they belong to the users 
 from __future__ import annotations
 
 from layover.ports.access import Key, WorkflowStatus
+from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
 from layover.ports.limit_records import AdmissionRow
 from layover.ports.records import AuditRow, Entry, Message, PointRow, QueuedCommand, Signal, StoreRecord, Token, Version
 from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow, TriggerToken
@@ -91,3 +92,7 @@ class CopiedBatch(StoreRecord, frozen=True, kw_only=True):
     trigger_inputs: tuple[InputRow, ...] = ()
     trigger_events: tuple[CopiedEvent, ...] = ()
     trigger_tokens: tuple[TriggerToken, ...] = ()
+    destinations: tuple[DestinationRow, ...] = ()
+    deliveries: tuple[DeliveryRow, ...] = ()
+    people: tuple[PersonRow, ...] = ()
+    other_messages: tuple[Message, ...] = ()  # of triggers, destinations and deliveries

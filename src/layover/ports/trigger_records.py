@@ -75,6 +75,15 @@ class PollLease(StoreRecord, frozen=True, kw_only=True):
     cursor: bytes
 
 
+class RenewedPoll(StoreRecord, frozen=True, kw_only=True):
+    """The lease of a poll by its holder and epoch, and until when it lasts now."""
+
+    trigger_id: str
+    owner: str
+    epoch: int
+    until: int
+
+
 class TriggerMove(StoreRecord, frozen=True, kw_only=True):
     """What one transaction changes of a trigger. It passes only if `seq` is as its writer has read it.
 

@@ -46,6 +46,7 @@ from layover.runtime.secrets.grants import SecretGrants
 from layover.runtime.store_gauges import StoreGauges
 from layover.runtime.triggers.input_starter import InputStarter
 from layover.runtime.triggers.notes import FilteredNotes
+from layover.runtime.triggers.poll_arguments import PollArgumentMaker
 from layover.runtime.triggers.poller import Poller
 from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 from layover.runtime.triggers.signal_inputs import SignalInputs
@@ -164,6 +165,7 @@ class Instance:
             settings=self.settings,
             registry=self.registry,
             claimer=claimer,
+            arguments=PollArgumentMaker(self.plans, SecretSource(self.secrets, self.secret_grants)),
             threads=self.machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing),
             metrics=self.metrics,
             runner=self.trigger_runner,

@@ -192,3 +192,30 @@ async def test_a_call_that_waits_behind_a_pause_disturbs_no_other_and_is_made_wh
             gate.opened.set()
             assert (await engine.executions.wait(started.id)).status == "completed"
     assert (gate.entered, late.attempts) == (["a:both.x"], [1])
+
+
+async def test_nothing_is_begun_once_while_the_end_of_its_execution_is_written() -> None:
+    time, going, tried = VirtualTime(), asyncio.Event(), asyncio.Event()
+    store, effects = Slow(time), list[str]()
+
+    async def work(context: NodeContext) -> None:
+        await going.wait()
+        tried.set()
+        await context.once("first", lambda: effects.append("done"))
+
+    async with virtual(store, time, work) as engine:
+        await engine.workflows.register(flow(call("a")))
+        await engine.workflows.register(NAP)
+        started = await engine.executions.start("flow")
+        store.goes_on.clear()
+        store.asked.clear()
+        cancelling = asyncio.ensure_future(engine.control.cancel(started.id))
+        await store.asked.wait()
+        going.set()
+        await tried.wait()
+        for _ in range(100):  # turns of the event loop: enough for it to begin
+            await asyncio.sleep(0)
+        assert effects == []
+        store.goes_on.set()
+        assert (await cancelling).status == "cancelled"
+        assert effects == []

@@ -32,6 +32,7 @@ from tests.runtime.harness import (
     engine_on,
     fan_out,
     flow,
+    form,
     look,
     store_in,
     until,
@@ -452,3 +453,16 @@ async def test_a_lost_call_is_not_made_again_behind_a_command_that_was_accepted_
             (await work.begun()).returns(1)
             (await work.begun()).returns(2)
             assert await engine.executions.result(started.id) == [1, 2]
+
+
+async def test_an_answer_is_driven_although_the_clock_was_set_by_a_slow_reply(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path), **NEVER) as engine:
+        await settle(engine)
+        await engine.workflows.register(flow(form("ask"), end("${nodes.ask.x}")))
+        started = await engine.executions.start("flow", wait="rest")
+        ours = engine.instance.clock
+        clock.now += 600_000
+        ours.set(clock.now, asked_at=ours.running() - 60_000)  # it may be a minute later: longer than any lease lasts
+        await engine.answers.answer(str(started.waiting_on[0].point), {"x": 1})
+        assert started.id in engine.instance.driver.active or await engine.executions.result(started.id) == 1

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _CONDITIONS = frozenset({"if", "while", "break_if", "skip_if", "filter"})
 _BRACES = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)")
 _EXPOSED = (
-    "A secret can only be given to a call (of a function or by HTTP), not be used here; a child declares its own."
+    "A secret can only be given to a call (of a function, a source, or by HTTP), not be used here; a child has its own."
 )
 _AFTER_BODY = frozenset({"break_if", "collect"})
 
@@ -69,10 +69,12 @@ class ExpressionChecker:
             elif slot.path == "skip_if":
                 self._check_field(slot, before.names())
 
-    def check_part(self, part: DefinitionPart, names: Mapping[str, Type]) -> None:
-        """Check the expressions of a part that is not a node."""
+    def check_part(
+        self, part: DefinitionPart, names: Mapping[str, Type], other: Mapping[str, Mapping[str, Type]] | None = None
+    ) -> None:
+        """Check the expressions of a part that is not a node; some of its fields may have `other` names."""
         for slot in expression_fields(part):
-            self._check_field(slot, names)
+            self._check_field(slot, (other or {}).get(slot.path, names))
 
     def check_top(self, definition: Definition) -> None:
         """Check what a definition declares beside its graph."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from layover.core.calendar import ScheduleError, check_schedule
 from layover.core.definitions.check_arguments import Parameters, check_arguments
+from layover.core.definitions.scopes import SECRETS
 from layover.core.definitions.trigger_types import (
     PollTrigger,
     ScheduleTrigger,
@@ -46,6 +47,9 @@ TRIGGER = RecordType(
     open=False,
 )
 _NAMES: dict[str, Type] = {"trigger": TRIGGER}
+# Of what a source is asked with: there is no input yet.
+_POLLED = RecordType({"name": STRING, "type": STRING, "at": STRING}, open=False)
+_OTHER_NAMES: dict[str, Mapping[str, Type]] = {"with": {"trigger": _POLLED, "secrets": SECRETS}}
 
 
 class TriggerChecker:
@@ -69,7 +73,7 @@ class TriggerChecker:
             if trigger.name in names:
                 self._add("duplicate_trigger", trigger, "name", f"There are two triggers `{trigger.name}`.")
             names.add(trigger.name)
-            self._expressions.check_part(trigger, _NAMES)
+            self._expressions.check_part(trigger, _NAMES, _OTHER_NAMES)
             self._check_circle(trigger, definition)
             if isinstance(trigger, ScheduleTrigger):
                 self._check_schedule(trigger, definition)

@@ -1,4 +1,4 @@
-"""Where a node may use secrets, and where it does.
+"""Where a node or a poll may use secrets, and where it does.
 
 `${secrets.NAME}` stands alone, as a whole value that is given to a call. So its position in the input of the call is
 known before anything runs, and values are put there and nowhere else.
@@ -10,40 +10,44 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from layover.core.definitions.expression_fields import expression_fields
 from layover.core.definitions.node_types import Callback, CallNode, Http
+from layover.core.definitions.trigger_types import PollTrigger
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from layover.core.definitions.model import Node
+    from layover.core.definitions.model import Node, TriggerDefinition
     from layover.core.definitions.parsed_expressions import ParsedExpressions
 
 Path: TypeAlias = tuple[str | int, ...]
 SecretPosition: TypeAlias = tuple[Path, str]  # in the input of a call, and the name of the secret
 
 HTTP_FIELDS: Final = ("url", "headers", "query", "body", "auth")  # which are the input of the call
+_WHOLE: Final = ("input", "with")  # which are all that is given
 _NONE: Final[frozenset[str]] = frozenset()
 
 
 def secret_fields(node: object) -> frozenset[str]:
-    """Return the fields of a node that are given to a call."""
+    """Return the fields of a node or a trigger that are given to a call."""
     match node:
         case Http():
             return frozenset(HTTP_FIELDS)
         case CallNode() | Callback(call=str()):
             return frozenset({"input"})
+        case PollTrigger():
+            return frozenset({"with"})
         case _:
             return _NONE
 
 
-def secret_positions(node: Node, texts: ParsedExpressions) -> tuple[SecretPosition, ...]:
-    """Return where the input of a node's call has secrets."""
+def secret_positions(node: Node | TriggerDefinition, texts: ParsedExpressions) -> tuple[SecretPosition, ...]:
+    """Return where the input of a node's call has secrets, or what a poll gives its source."""
     allowed = secret_fields(node)
     if not allowed:
         return ()
     found: list[SecretPosition] = []
     for slot in expression_fields(node):
         if slot.path in allowed:
-            start: Path = () if slot.path == "input" else (slot.path,)
+            start: Path = () if slot.path in _WHOLE else (slot.path,)
             found += _in_value(slot.value, start, texts)
     return tuple(found)
 

@@ -20,6 +20,7 @@ from layover.core.definitions.kinds import (
     ShortText,
     SignalName,
     Text,
+    Values,
 )
 from layover.core.definitions.model import DefinitionPart, HookSecret, TriggerDefinition
 
@@ -98,7 +99,7 @@ class PollTrigger(TriggerDefinition, frozen=True, kw_only=True):
     type: Literal["poll"] = "poll"
     id: Text | None = None
     source: Id
-    with_: Data = msgspec.field(name="with", default_factory=dict)
+    with_: Values = msgspec.field(name="with", default_factory=dict)
     every: Duration = 60_000
     timeout: Duration = 30_000
 

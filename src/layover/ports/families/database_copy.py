@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.ports.delivery_records import DeliveryRow
     from layover.ports.moving import CopiedBatch, CopiedEvent, KeptSignal, Size, StoredExecution, UsedRate
+    from layover.ports.records import Message
     from layover.ports.trigger_records import InputRow, TriggerToken
 
 
@@ -34,6 +36,12 @@ class DatabaseCopyStore(Protocol):
 
     async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
         """Read the logs of triggers in the order of their triggers and numbers, beginning after one event."""
+
+    async def read_deliveries(self, after: str, most: int) -> list[DeliveryRow]:
+        """Read deliveries in the order of their ids, beginning after one; all come after ``""``."""
+
+    async def read_other_messages(self, after: tuple[str, str, int] | None, most: int) -> list[Message]:
+        """Read messages whose sender is no execution, in the order of sender, destination and number, after one."""
 
     async def write_batch(self, batch: CopiedBatch) -> None:
         """Write a batch as it is; if a row of it exists already, nothing is written.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         Overlapping,
         Received,
         Reception,
+        RenewedPoll,
         TriggerEventRow,
         TriggerMove,
         TriggerRow,
@@ -52,6 +53,9 @@ class TriggerStore(Protocol):
 
     async def move(self, move: TriggerMove) -> bool:
         """Change a trigger, with its inputs and events, if it is as the writer has read it."""
+
+    async def renew_poll(self, lease: RenewedPoll) -> bool:
+        """Have the lease of a poll last longer, if it is still held under the same epoch."""
 
     async def receive(self, reception: Reception) -> Received:
         """Keep an input that has arrived, unless its id is known or too many are pending."""

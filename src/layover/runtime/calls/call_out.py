@@ -84,6 +84,9 @@ class CallOwner(Protocol):
     def expects(self, call: MakeCall) -> bool:
         """Return whether it still waits for the result of a call; on any thread."""
 
+    async def expects_still(self, call: MakeCall) -> bool:
+        """Return the same, once an append that may end the call is durable or taken back."""
+
     async def gate_is_open(self, out: CallOut) -> bool:
         """Let a call wait until the gate opens; return false if it is stopped instead."""
 

@@ -113,11 +113,20 @@ class Resumer:
         await self._releases.release_for_later([lease_of(claimed)], after)
 
     async def _regained(self, claimed: Claimed) -> int | None:
-        """Renew a lease that may have run out; return its new end, or None if it is lost."""
+        """Renew a lease that may have run out; return its new end, or None if it is lost or given back.
+
+        Perhaps only the clock makes it look so, because the database last told its time in a slow reply: it is asked
+        again. What cannot be driven by it all the same is given back, not kept until the lease is over.
+        """
         driver = self._driver
+        await driver.clock.ask(self._store)
         until = driver.clock.now() + driver.settings.lease_ttl
-        lost = await self._store.claims.renew(driver.instance, [lease_of(claimed)], until)
-        return None if lost or driver.is_over(until) else until
+        if await self._store.claims.renew(driver.instance, [lease_of(claimed)], until):
+            return None
+        if driver.is_over(until):
+            await self._releases.release_for_later([lease_of(claimed)], RETRY_READING)
+            return None
+        return until
 
     async def _go_on_if_it_can(
         self, claimed: Claimed, cached: CachedState, lease_until: int, taken_up: TakenUp, *, due: bool

@@ -181,6 +181,12 @@ class ActiveExecution(Steps):
             return False
         return node.status == "running" and node.attempt == call.attempt
 
+    async def expects_still(self, call: MakeCall) -> bool:
+        """Return whether the state still waits for the result of a call, once that is durable or taken back."""
+        while not self.expects(call) and self.is_busy() and not self.held_lease.is_over:
+            await self.waiters.until_outcome()
+        return self.expects(call)
+
     async def gate_is_open(self, out: CallOut) -> bool:
         """Let a call wait until the gate opens; return false if it is stopped instead.
 

@@ -223,6 +223,8 @@ class Steps(ABC):
             _log.exception("outcome_not_taken execution=%s", self.id)
             self.waiters.tell_creator(Undecidable(f"The execution {self.id} cannot go on: {error!r}"))
             self._release.put_off(self.owner)
+        if self.waiters.outcome is not None:
+            self.waiters.tell_outcome()
 
     def _take(self, outcome: Outcome | StoreError) -> None:
         landed, self._writer.in_flight = self._writer.in_flight, None

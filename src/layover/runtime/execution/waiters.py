@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Protocol
 
 from msgspec import field
@@ -11,7 +12,6 @@ from layover.errors import LayoverError
 from layover.runtime.execution.durability_waiters import NO_WRITERS, DurabilityWaiters
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Callable
 
     from layover.core.engine import commands as cmd
@@ -44,6 +44,7 @@ class Waiters(LightStruct):
     on_confirmed: Callable[[Confirmed], None] | None  # for the caller of `start`: the creation and a rest, once durable
     created: asyncio.Future[Outcome] | None  # if the execution is created here
     reports: DurabilityWaiters = NO_WRITERS  # that running calls wait for
+    outcome: asyncio.Future[None] | None = None  # of the append in flight, if a running call waits for it
     _resters: list[asyncio.Future[None]] = field(default_factory=list)
 
     def add_report(self, command: FromCall) -> asyncio.Future[None]:
@@ -65,6 +66,18 @@ class Waiters(LightStruct):
         else:
             self.created.set_result(what)
 
+    async def until_outcome(self) -> None:
+        """Wait until the append in flight has an outcome, or the execution is no longer driven here."""
+        if self.outcome is None:
+            self.outcome = self._loop.create_future()
+        await asyncio.shield(self.outcome)  # others may wait for it, too
+
+    def tell_outcome(self) -> None:
+        """Wake the calls that wait for an outcome."""
+        waiting, self.outcome = self.outcome, None
+        if waiting is not None:
+            waiting.set_result(None)
+
     async def until_rest(self) -> None:
         """Wait until the execution is no longer driven here."""
         waiting: asyncio.Future[None] = self._loop.create_future()
@@ -77,3 +90,4 @@ class Waiters(LightStruct):
             if not waiting.done():
                 waiting.set_result(None)
         self.reports.give_up()
+        self.tell_outcome()

@@ -90,6 +90,10 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     trigger_inputs: int = 0
     trigger_tokens: int = 0
     trigger_events: int = 0
+    destinations: int = 0
+    deliveries: int = 0
+    people: int = 0
+    other_messages: int = 0
     audit: int = 0
 
     def with_executions(self, executions: Sequence[StoredExecution]) -> Tally:

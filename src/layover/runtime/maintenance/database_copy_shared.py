@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from layover.ports.access import WorkflowStatus
     from layover.ports.moving import CopiedEvent
-    from layover.ports.records import AuditRow
+    from layover.ports.records import AuditRow, Message
     from layover.ports.store import Store
     from layover.ports.trigger_records import InputRow, TriggerRow
 
@@ -64,6 +64,12 @@ async def _trigger_inputs(store: Store, after: str, most: int) -> list[InputRow]
 async def _trigger_events(store: Store, after: str, most: int) -> list[CopiedEvent]:
     trigger_id, _, seq = after.partition(" ")
     return await store.database_copy.read_trigger_events((trigger_id, int(seq)) if after else None, most)
+
+
+async def _other_messages(store: Store, after: str, most: int) -> list[Message]:
+    sender, _, rest = after.partition(" ")
+    n, _, destination = rest.partition(" ")
+    return await store.database_copy.read_other_messages((sender, destination, int(n)) if after else None, most)
 
 
 # By their names in a tally; large records, such as signals with data, have small pages.
@@ -123,6 +129,34 @@ SHARED = {
         lambda page: CopiedBatch(trigger_events=page),
         50,
         "The logs of triggers differ.",
+    ),
+    "destinations": Shared(
+        lambda store, after, most: store.deliveries.list_destinations(after, most),
+        lambda row: str(row.name),
+        lambda page: CopiedBatch(destinations=page),
+        100,
+        "The destinations differ.",
+    ),
+    "deliveries": Shared(
+        lambda store, after, most: store.database_copy.read_deliveries(after, most),
+        lambda row: str(row.id),
+        lambda page: CopiedBatch(deliveries=page),
+        50,
+        "The deliveries differ.",
+    ),
+    "people": Shared(
+        lambda store, after, most: store.people.list_people(after, most),
+        lambda row: str(row.user),
+        lambda page: CopiedBatch(people=page),
+        500,
+        "The people differ.",
+    ),
+    "other_messages": Shared(
+        _other_messages,
+        lambda message: f"{message.sender} {message.n} {message.destination}",
+        lambda page: CopiedBatch(other_messages=page),
+        50,
+        "The messages of triggers, destinations and deliveries differ.",
     ),
     "audit": Shared(
         _audit,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator, Sequence
 
     from layover.core.definitions.model import TriggerDefinition
-    from layover.core.plan import Plan
+    from layover.core.plan import Plan, PlannedTrigger
     from layover.model.triggers import Trigger
     from layover.ports.trigger_records import TriggerEventRow, TriggerRow
     from layover.runtime.instance import Instance
@@ -49,7 +49,7 @@ async def _reasons(instance: Instance, queries: Queries, row: TriggerRow, shown:
     plan = await instance.plans.latest(row.workflow, instance.clock.now())
     planned = planned_of(plan, row) if plan is not None else None
     if plan is not None and planned is not None:
-        async for reason in _of_secrets(instance, plan, planned.trigger):
+        async for reason in _of_secrets(instance, plan, planned):
             yield reason
         async for reason in _of_schedule(instance, queries, row, planned.trigger):
             yield reason
@@ -81,11 +81,11 @@ def _by_whom(row: TriggerRow, shown: Trigger, events: Sequence[TriggerEventRow])
     return f" by {user}" if user else ""
 
 
-async def _of_secrets(instance: Instance, plan: Plan, trigger: TriggerDefinition) -> AsyncIterator[WhyReason]:
-    """Tell which secrets of a webhook are missing here: deliveries that they sign are refused."""
-    if not isinstance(trigger, WebhookTrigger):
-        return
-    for name in dict.fromkeys(one.name for one in trigger.verify.secret):
+async def _of_secrets(instance: Instance, plan: Plan, planned: PlannedTrigger) -> AsyncIterator[WhyReason]:
+    """Tell which secrets are missing here: deliveries that they sign are refused, and a source is not asked."""
+    trigger = planned.trigger
+    signing = [one.name for one in trigger.verify.secret] if isinstance(trigger, WebhookTrigger) else []
+    for name in dict.fromkeys([*signing, *(name for _, name in planned.secrets)]):
         if name not in plan.definition.secrets:
             text = f"The workflow does not declare the secret `{name}`."
         elif not instance.secret_grants.grants(plan.definition.name, name):

@@ -11,6 +11,7 @@ from layover.core.payloads import plain
 from layover.core.poll_cursors import encode_poll_cursor
 from layover.errors import InvalidInput, LayoverError
 from layover.nodes.source import Batch, Item
+from layover.redaction import redact
 
 MOST_ITEMS: Final = 1_000
 MOST_BYTES: Final = 4_000_000
@@ -38,8 +39,8 @@ class CheckedBatch(NamedTuple):
     more: bool
 
 
-def check_batch(source: str, returned: object, known: bytes = b"") -> CheckedBatch:
-    """Return a batch as it is kept, whose cursor is the `known` one if it has no other; BadBatch if it is too large."""
+def check_batch(source: str, returned: object) -> CheckedBatch:
+    """Return a batch as it is kept; BadBatch if it is none, or too large."""
     if not isinstance(returned, Batch):
         raise BadBatch(f"The source `{source}` returned {type(returned).__name__}: it has to return a Batch.")
     try:
@@ -52,10 +53,10 @@ def check_batch(source: str, returned: object, known: bytes = b"") -> CheckedBat
             f"The source `{source}` returned more than {MOST_ITEMS:,} items: return fewer, with `more=True`."
         )
     checked: dict[str, CheckedItem] = {}  # of items that are there twice, the first counts
-    size, beside = 0, len(known if cursor is None else cursor)  # the cursor is kept with each
+    size = 0
     for item in items:
         one = _checked(source, item)
-        size += len(one.id) + len(msgspec.json.encode(one.data)) + beside
+        size += len(one.id) + len(msgspec.json.encode(one.data))
         if size > MOST_BYTES:
             told = f"The source `{source}` returned items of more than {MOST_BYTES:,} bytes"
             raise BadBatch(f"{told}: return fewer, with `more=True`.")
@@ -78,13 +79,13 @@ def _checked(source: str, item: object) -> CheckedItem:
     id_: object = item.id  # Python lets it be anything
     if not isinstance(id_, str) or not 0 < len(id_) <= _LONGEST_ID or "\0" in id_ or not _is_unicode(id_):
         raise BadBatch(
-            f"The source `{source}` returned an item with the id {id_!r:.100}: it has to be a text of 1 to "
+            f"The source `{source}` returned an item with the id {redact(repr(id_), 100)}: it has to be a text of 1 to "
             f"{_LONGEST_ID} characters."
         )
     try:
         return CheckedItem(id_, plain(item.data))
     except InvalidInput as error:
-        raise BadBatch(f"The source `{source}` returned the item `{id_[:100]}`: {error.message}") from error
+        raise BadBatch(f"The source `{source}` returned the item `{redact(id_, 100)}`: {error.message}") from error
 
 
 def _is_unicode(text: str) -> bool:

@@ -52,7 +52,7 @@ def checked_trigger(
     if problems:
         raise InvalidDefinition(problems)
     name = given["name"]
-    return _alone(dict(given)).triggers[str(name)].trigger
+    return _alone(dict(given)).triggers[str(name)].trigger  # whatever is wrong with it was found above
 
 
 def needs_token(trigger: TriggerDefinition) -> bool:
@@ -63,14 +63,14 @@ def needs_token(trigger: TriggerDefinition) -> bool:
 @lru_cache(maxsize=_CACHED)
 def _compiled(config: bytes) -> PlannedTrigger:
     written = msgspec.json.decode(config)
-    return _alone(written, stored=True).triggers[written["name"]]
+    return _alone(written).triggers[written["name"]]
 
 
-def _alone(trigger: dict[str, object], *, stored: bool = False) -> Plan:
+def _alone(trigger: dict[str, object]) -> Plan:
     """Compile a trigger in a workflow of nothing else; which secrets it may have is asked when it uses them."""
     names = _secret_names(trigger.get("verify"))
     nodes = [{"id": "end", "type": "end"}]
-    return load({"name": "alone", "secrets": names, "nodes": nodes, "triggers": [trigger]}, stored=stored)
+    return load({"name": "alone", "secrets": names, "nodes": nodes, "triggers": [trigger]}, stored=True)
 
 
 def _secret_names(verify: object) -> list[object]:

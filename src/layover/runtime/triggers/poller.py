@@ -1,9 +1,9 @@
 """Polls the sources of triggers that are due.
 
-An instance leases a trigger before it polls: the trigger's next moment is then the end of the lease, so that another
-instance polls if this one does not come back. What was found is written in one transaction with the cursor, which lands
-only if number, epoch and cursor are as they were read: an instance whose lease is over writes nothing. Of items that
-are known by their ids, nothing is written.
+An instance leases a trigger before it polls (`poll_leases.py`), so that another one polls if this one does not come
+back. What was found is written in one transaction with the cursor, which lands only if number, epoch and cursor are as
+they were read: an instance whose lease is over writes nothing. Of items that are known by their ids, nothing is
+written.
 
 A cursor is acknowledged once it is durable. Whether that was done is not kept: an instance that polls a trigger for the
 first time acknowledges its cursor again.
@@ -14,21 +14,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import msgspec
 
 from layover.core.definitions.trigger_types import PollTrigger
+from layover.core.expressions.errors import ExpressionError
 from layover.core.poll_cursors import decode_poll_cursor
 from layover.errors import LayoverError
 from layover.nodes.errors import message_of
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
 from layover.ports.trigger_records import NewEvent, PollLease, TriggerMove
+from layover.runtime.secrets.errors import SecretMissing, SecretNotAllowed
 from layover.runtime.triggers.back_off import failed_move, state_changed
 from layover.runtime.triggers.batches import check_batch
+from layover.runtime.triggers.poll_leases import PollLeases, unchanged
 from layover.runtime.triggers.received import Payload, named_input, new_input, note_filtered
 from layover.runtime.triggers.source_calls import MOST_AT_ONCE, SourceCalls
 
@@ -45,12 +47,13 @@ if TYPE_CHECKING:
     from layover.runtime.settings import RuntimeSettings
     from layover.runtime.triggers.batches import CheckedBatch
     from layover.runtime.triggers.notes import FilteredNotes
+    from layover.runtime.triggers.poll_arguments import PollArgumentMaker, PollArguments
     from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 
 ADVANCED = "TriggerCursorAdvanced"
-_TO_COMMIT = 10_000  # milliseconds that a lease lasts beyond the timeout of its poll, at most
-_LOOK_AGAIN = 10_000  # while the workflow is not active, or no instance has the source
+_LOOK_AGAIN = 10_000  # milliseconds, while the workflow is not active, or no instance has the source or a secret
 _WHILE_FULL = 5_000  # before it is looked again whether inputs have started
+_LONGEST_BESIDE = 1_000  # bytes of a cursor that is kept with each input; a longer one stands once, in the event behind
 _MOST_ACKNOWLEDGED = 10_000  # triggers of which the acknowledged cursor is remembered
 
 _log = logging.getLogger("layover.triggers")
@@ -83,6 +86,7 @@ class _Poll(NamedTuple):
     planned: PlannedTrigger
     trigger: PollTrigger
     source: PolledSource
+    arguments: PollArguments
     began: int
 
     @property
@@ -102,19 +106,20 @@ class Poller:
         settings: RuntimeSettings,
         registry: Registry,
         claimer: ScheduleClaimer,
+        arguments: PollArgumentMaker,
         threads: Threads,
         metrics: Metrics,
         runner: InputRunner,
         notes: FilteredNotes,
     ) -> None:
-        self._name = name
         self._notes = notes
         self._runner = runner
         self._store = store
         self._clock = clock
-        self._to_commit = min(settings.lease_ttl, _TO_COMMIT)
+        self._leases = PollLeases(name, store, clock, settings.lease_ttl)
         self._registry = registry
         self._claimer = claimer
+        self._arguments = arguments
         self._metrics = metrics
         self._tasks: dict[str, asyncio.Task[bool]] = {}
         self._acknowledged: OrderedDict[str, bytes] = OrderedDict()
@@ -157,7 +162,7 @@ class Poller:
                 await self._poll(poll)
         except asyncio.CancelledError:
             if poll is not None:
-                await self._release(poll)
+                await self._leases.release(poll.row)
             raise
         except StoreError as error:  # it is due as before, or when its lease has run out
             _log.warning("poll_failed trigger=%s/%s error=%s", row.workflow, row.name, error.message)
@@ -165,6 +170,9 @@ class Poller:
         except Exception as error:  # noqa: BLE001 - one trigger that cannot work must not hold up the others
             _log.exception("poll_failed trigger=%s/%s error=%s", row.workflow, row.name, type(error).__name__)
             return await self._give_up(row, f"{type(error).__name__}: {message_of(error)}")
+        finally:
+            if poll is not None:
+                poll.arguments.release()
         return poll is not None
 
     async def _give_up(self, row: TriggerRow, message: str) -> bool:
@@ -187,63 +195,79 @@ class Poller:
             await self._rest(row, now + _LOOK_AGAIN)
             return None
         if source is None:
-            await self._leave(row, trigger, now)
+            if await self._leave(row, f"No instance has the source `{trigger.source}`.", now):
+                _log.warning("source_missing trigger=%s/%s source=%s", row.workflow, row.name, trigger.source)
             return None
         if await self._store.triggers.count_pending(row.id, trigger.max_pending) >= trigger.max_pending:
             await self._rest(row, now + _WHILE_FULL)
             return None
-        calls = 1 if source.acknowledging is None else 2
-        until = now + calls * trigger.timeout + self._to_commit
-        move = msgspec.structs.replace(_unchanged(row, now, until), owner=self._name)
-        if not await self._store.triggers.move(move):
+        arguments = await self._arguments_of(row, planned, now)
+        leased = await self._leases.take(row) if arguments is not None else None
+        if arguments is None or leased is None:
+            if arguments is not None:
+                arguments.release()
             return None
-        reached(CommitPoint.POLL_LEASED)
-        leased = msgspec.structs.replace(row, epoch=row.epoch + 1, owner=self._name, next_at=until)
-        return _Poll(leased, planned, trigger, source, now)
+        return _Poll(leased, planned, trigger, source, arguments, now)
+
+    async def _arguments_of(self, row: TriggerRow, planned: PlannedTrigger, now: int) -> PollArguments | None:
+        """Return what the source is asked with; None if a secret is missing here, or an expression cannot work."""
+        try:
+            return await self._arguments.make(row, planned, now)
+        except (SecretMissing, SecretNotAllowed) as error:
+            if await self._leave(row, error.message, now):
+                _log.warning("poll_secret_missing trigger=%s/%s error=%s", row.workflow, row.name, error.message)
+        except ExpressionError as error:
+            if await self._give_up(row, f"`with`: {error.message}"):
+                self._runner.hint()
+        return None
 
     async def _rest(self, row: TriggerRow, until: int) -> None:
         """Look at a trigger again at a moment."""
-        if await self._store.triggers.move(_unchanged(row, self._clock.now(), until)):
+        if await self._store.triggers.move(unchanged(row, self._clock.now(), until)):
             self._runner.hint(until)
 
-    async def _leave(self, row: TriggerRow, trigger: PollTrigger, now: int) -> None:
-        """Leave a trigger to an instance that has its source; if none comes to it, say so."""
+    async def _leave(self, row: TriggerRow, reason: str, now: int) -> bool:
+        """Leave a trigger to an instance that has what this one lacks; if none comes to it, say so, once."""
         if row.next_at is not None and now - row.next_at < _LOOK_AGAIN and await self._store.instances.list_others():
-            return
-        reason = f"No instance has the source `{trigger.source}`."
+            return False
         known = (row.state, row.reason) == ("initialized", reason)
         move = msgspec.structs.replace(
-            _unchanged(row, now, now + _LOOK_AGAIN),
+            unchanged(row, now, now + _LOOK_AGAIN),
             state="initialized",
             reason=reason,
             events=() if known else (state_changed("initialized", reason),),
         )
         if not await self._store.triggers.move(move):
-            return
+            return False
         self._runner.hint(now + _LOOK_AGAIN)
-        if not known:
-            _log.warning("source_missing trigger=%s/%s source=%s", row.workflow, row.name, trigger.source)
+        return not known
 
     # Polling
 
     async def _poll(self, poll: _Poll) -> None:
         """Poll under a lease, and keep what is found; a failure advances nothing."""
-        row, trigger, source = poll.row, poll.trigger, poll.source
         try:
-            await self._acknowledge(poll, row.cursor)  # an instance that died may have not
-            began = self._clock.running()
-            try:
-                ask = partial(source.poll, decode_poll_cursor(row.cursor), dict(trigger.with_))
-                returned = await self.calls.call(source.function, ask, trigger.timeout)
-            finally:
-                self._metrics.trigger_poll.observe((self._clock.running() - began) / 1000)
-            batch = check_batch(trigger.source, returned, row.cursor)
+            async with self._leases.renewed(poll.row):
+                batch = await self._ask(poll)
+                events, filtered = await self._new_inputs(poll, batch)
         except StoreError:
             raise
         except LayoverError as error:
-            await self._failed(poll, error.message)
+            await self._failed(poll, poll.arguments.masked_text(error.message))
             return
-        await self._keep(poll, batch)
+        await self._keep(poll, batch, events, filtered)
+
+    async def _ask(self, poll: _Poll) -> CheckedBatch:
+        """Return what the source has found."""
+        row, trigger, source = poll.row, poll.trigger, poll.source
+        await self._acknowledge(poll, row.cursor)  # an instance that died may have not
+        began = self._clock.running()
+        try:
+            ask = partial(source.poll, decode_poll_cursor(row.cursor), poll.arguments.make())
+            returned = await self.calls.call(source.function, ask, trigger.timeout)
+        finally:
+            self._metrics.trigger_poll.observe((self._clock.running() - began) / 1000)
+        return poll.arguments.masked(trigger.source, check_batch(trigger.source, returned))
 
     async def _failed(self, poll: _Poll, message: str) -> None:
         row = poll.row
@@ -251,22 +275,13 @@ class Poller:
             "trigger_failed trigger=%s/%s failures=%d error=%s", row.workflow, row.name, row.failures + 1, message
         )
         if not await self._store.triggers.move(failed_move(row, message, self._clock.now(), poll.lease)):
-            await self._release(poll)
-
-    async def _release(self, poll: _Poll) -> None:
-        """Give back a lease that is still ours: the trigger is due at once."""
-        with suppress(StoreError):
-            known = await self._store.triggers.find(poll.row.id)
-            if known is not None and (known.owner, known.epoch) == (self._name, poll.row.epoch):
-                now = self._clock.now()
-                await self._store.triggers.move(_unchanged(known, now, now))
+            await self._leases.release(poll.row)
 
     # Keeping
 
-    async def _keep(self, poll: _Poll, batch: CheckedBatch) -> None:
+    async def _keep(self, poll: _Poll, batch: CheckedBatch, events: Sequence[NewEvent], filtered: int) -> None:
         """Write what was found with the cursor, then start it."""
         row = poll.row
-        events, filtered = await self._new_inputs(poll, batch)
         cursor = row.cursor if batch.cursor is None else batch.cursor
         now = self._clock.now()
         advanced = cursor != row.cursor or bool(events)
@@ -286,7 +301,7 @@ class Poller:
             ),
         )
         if not await self._store.triggers.move(move):
-            await self._release(poll)  # something else has happened to the trigger: it is polled again
+            await self._leases.release(row)  # something else has happened to the trigger: it is polled again
             return
         reached(CommitPoint.CURSOR_ADVANCED)
         self._runner.filtered(row, filtered)
@@ -305,7 +320,8 @@ class Poller:
     async def _new_inputs(self, poll: _Poll, batch: CheckedBatch) -> tuple[list[NewEvent], int]:
         """Return an input for each item that is new and passes the filter, and how many do not pass."""
         row, now, found = poll.row, self._clock.now(), dict[str, NewEvent]()
-        cursor = decode_poll_cursor(row.cursor if batch.cursor is None else batch.cursor)
+        kept = row.cursor if batch.cursor is None else batch.cursor
+        cursor = decode_poll_cursor(kept) if len(kept) <= _LONGEST_BESIDE else None
         filtered = 0
         for item in batch.items:
             payload = Payload(input_id=item.id, data=item.data, cursor=cursor)
@@ -327,7 +343,7 @@ class Poller:
         source, id_ = poll.source, poll.row.id
         if source.acknowledging is None or not cursor or self._acknowledged.get(id_) == cursor:
             return
-        tell = partial(source.acknowledge, decode_poll_cursor(cursor), dict(poll.trigger.with_))
+        tell = partial(source.acknowledge, decode_poll_cursor(cursor), poll.arguments.make())
         await self.calls.call(source.acknowledging, tell, poll.trigger.timeout)
         self._acknowledged[id_] = cursor
         self._acknowledged.move_to_end(id_)
@@ -341,21 +357,6 @@ class Poller:
         except LayoverError as error:
             row = poll.row
             _log.warning("acknowledge_failed trigger=%s/%s error=%s", row.workflow, row.name, error.message)
-
-
-def _unchanged(row: TriggerRow, now: int, next_at: int) -> TriggerMove:
-    """Return a move that only changes when a trigger is due next."""
-    return TriggerMove(
-        trigger_id=row.id,
-        expected_seq=row.seq,
-        at=now,
-        state=row.state,
-        reason=row.reason,
-        next_at=next_at,
-        cursor=row.cursor,
-        failures=row.failures,
-        lease=PollLease(epoch=row.epoch, cursor=row.cursor),
-    )
 
 
 def _advanced(cursor: bytes, count: int) -> NewEvent:

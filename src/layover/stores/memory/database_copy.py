@@ -17,7 +17,9 @@ from layover.stores.memory.queries import get, points
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.ports.delivery_records import DeliveryRow
     from layover.ports.moving import CopiedBatch
+    from layover.ports.records import Message
     from layover.ports.trigger_records import InputRow, TriggerToken
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
@@ -59,6 +61,15 @@ class MemoryDatabaseCopy:
     async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
         """Read the logs of triggers."""
         return trigger_events(await self._session.turn(), after, most)
+
+    async def read_deliveries(self, after: str, most: int) -> list[DeliveryRow]:
+        """Read deliveries."""
+        rows = (await self._session.turn()).deliveries
+        return [rows[id_] for id_ in sorted(rows) if id_ > after][: at_most(most)]
+
+    async def read_other_messages(self, after: tuple[str, str, int] | None, most: int) -> list[Message]:
+        """Read messages whose sender is no execution."""
+        return other_messages(await self._session.turn(), after, most)
 
     async def write_batch(self, batch: CopiedBatch) -> None:
         """Write a batch of another database."""
@@ -121,6 +132,13 @@ def trigger_events(db: MemoryDatabase, after: tuple[str, int] | None, most: int)
     return [CopiedEvent(trigger_id=id_, event=db.trigger_events[id_][seq]) for id_, seq in wanted]
 
 
+def other_messages(db: MemoryDatabase, after: tuple[str, str, int] | None, most: int) -> list[Message]:
+    """Read messages whose sender is no execution."""
+    names = sorted((sender, destination, n) for sender, n, destination in db.outbox if sender not in db.heads)
+    wanted = [name for name in names if after is None or name > after][: at_most(most)]
+    return [db.outbox[sender, n, destination] for sender, destination, n in wanted]
+
+
 def write_batch(db: MemoryDatabase, batch: CopiedBatch) -> None:
     """Write a batch of another database. A row that exists is an error, and nothing is written then."""
     _check(db, batch)
@@ -138,6 +156,10 @@ def write_batch(db: MemoryDatabase, batch: CopiedBatch) -> None:
     db.triggers.update({row.id: row for row in batch.triggers})
     db.trigger_inputs.update({(one.trigger_id, one.input_id): one for one in batch.trigger_inputs})
     db.trigger_tokens.update({token.hash: token for token in batch.trigger_tokens})
+    db.destinations.update({row.name: row for row in batch.destinations})
+    db.deliveries.update({row.id: row for row in batch.deliveries})
+    db.people.update({row.user: row for row in batch.people})
+    db.outbox.update({name_of(message): message for message in batch.other_messages})
     for one in batch.trigger_events:
         db.trigger_events.setdefault(one.trigger_id, {})[one.event.seq] = one.event
 
@@ -155,6 +177,10 @@ def _check(db: MemoryDatabase, batch: CopiedBatch) -> None:
         or any(row.id in db.triggers for row in batch.triggers)
         or any((one.trigger_id, one.input_id) in db.trigger_inputs for one in batch.trigger_inputs)
         or any(token.hash in db.trigger_tokens for token in batch.trigger_tokens)
+        or any(row.name in db.destinations for row in batch.destinations)
+        or any(row.id in db.deliveries for row in batch.deliveries)
+        or any(row.user in db.people for row in batch.people)
+        or any(name_of(message) in db.outbox for message in batch.other_messages)
         or any(one.event.seq in db.trigger_events.get(one.trigger_id, {}) for one in batch.trigger_events)
     ):
         raise StoreError("Some of it is there already.")

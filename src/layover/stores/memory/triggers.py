@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         NewToken,
         NewTrigger,
         Reception,
+        RenewedPoll,
         TriggerMove,
         TriggerRow,
         TriggerSave,
@@ -84,6 +85,15 @@ class MemoryTriggers:
     async def move(self, move: TriggerMove) -> bool:
         """Change a trigger."""
         return move_trigger(await self._session.turn(), move)
+
+    async def renew_poll(self, lease: RenewedPoll) -> bool:
+        """Renew the lease of a poll."""
+        triggers = (await self._session.turn()).triggers
+        row = triggers.get(lease.trigger_id)
+        if row is None or (row.owner, row.epoch) != (lease.owner, lease.epoch):
+            return False
+        triggers[row.id] = replace(row, next_at=lease.until)
+        return True
 
     async def receive(self, reception: Reception) -> Received:
         """Keep an input."""

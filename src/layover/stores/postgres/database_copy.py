@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 import msgspec
 from msgspec.structs import astuple
 
+from layover.ports.errors import StoreError
 from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
 from layover.ports.records import Token
 from layover.ports.trigger_records import TriggerEventRow, TriggerToken
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
 from layover.stores.postgres import api_keys, weekly_partitions
+from layover.stores.postgres.deliveries import delivery_of, insert_deliveries
 from layover.stores.postgres.limits import save_places
 from layover.stores.postgres.node_reports import chunk_of
 from layover.stores.postgres.queries import commands_of_executions
@@ -25,8 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from layover.ports.delivery_records import DeliveryRow
     from layover.ports.moving import CopiedBatch
-    from layover.ports.records import PointRow
+    from layover.ports.records import Message, PointRow
     from layover.ports.trigger_records import InputRow
     from layover.ports.view_records import ExecutionRow
     from layover.stores.postgres.database import PostgresSchema, Transaction
@@ -87,6 +90,16 @@ class PostgresDatabaseCopy:
             CopiedEvent(trigger_id=id_, event=TriggerEventRow(seq=seq, at=at, kind=kind, body=body))
             for id_, seq, at, kind, body in rows
         ]
+
+    async def read_deliveries(self, after: str, most: int) -> list[DeliveryRow]:
+        """Read deliveries."""
+        rows = await self._session.db.fetch("deliveries_after", after or _FIRST_ID, at_most(most))
+        return [delivery_of(row) for row in rows]
+
+    async def read_other_messages(self, after: tuple[str, str, int] | None, most: int) -> list[Message]:
+        """Read messages whose sender is no execution."""
+        rows = await self._session.db.fetch("other_messages_after", *(after or (_FIRST_ID, "", 0)), at_most(most))
+        return [message_of(row) for row in rows]
 
     async def write_batch(self, batch: CopiedBatch) -> None:
         """Write a batch of another database. A row that exists is an error, and nothing is written then."""
@@ -180,6 +193,12 @@ async def _write_batch(tx: Transaction, batch: CopiedBatch) -> None:
     await _insert(tx, "copy_trigger_inputs", map(input_columns, batch.trigger_inputs))
     await _insert(tx, "insert_trigger_tokens", map(astuple, batch.trigger_tokens))
     await _insert(tx, "insert_trigger_events", ((one.trigger_id, *astuple(one.event)) for one in batch.trigger_events))
+    await _insert(tx, "copy_destinations", map(astuple, batch.destinations))
+    if await insert_deliveries(tx, batch.deliveries) < len(batch.deliveries):
+        raise StoreError("Some of it is there already.")
+    for person in batch.people:
+        await tx.fetch("copy_person", *astuple(person))
+    await _insert(tx, "insert_messages", map(astuple, batch.other_messages))
 
 
 async def _insert(tx: Transaction, statement: str, rows: Iterable[tuple[object, ...]]) -> None:

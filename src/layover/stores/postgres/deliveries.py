@@ -163,15 +163,16 @@ async def _expand(
     return True
 
 
-async def insert_deliveries(tx: StatementRunner, deliveries: Sequence[DeliveryRow]) -> None:
-    """Insert deliveries into their lanes; those that exist stay as they are."""
+async def insert_deliveries(tx: StatementRunner, deliveries: Sequence[DeliveryRow]) -> int:
+    """Insert deliveries into their lanes; those that exist stay as they are. Return how many are new."""
     if not deliveries:
-        return
+        return 0
     inserted = await tx.fetch("insert_deliveries", *_columns([astuple(row) for row in deliveries]))
     lanes = Counter((destination, lane) for destination, lane, state in inserted if lane and state == "pending")
     if lanes:
         rows = [(destination, lane, count + 1) for (destination, lane), count in sorted(lanes.items())]
         await tx.fetch("align_lanes", *_columns(rows))
+    return len(inserted)
 
 
 async def _claim(tx: StatementRunner, claim: DeliveryClaim) -> ClaimedDeliveries:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         NewToken,
         NewTrigger,
         Reception,
+        RenewedPoll,
         TriggerEventRow,
         TriggerMove,
         TriggerRow,
@@ -94,6 +95,11 @@ class PostgresTriggers:
     async def move(self, move: TriggerMove) -> bool:
         """Change a trigger, with its inputs and events, if it is as the writer has read it."""
         return await self._session.db.transact(lambda tx: _move(tx, move))
+
+    async def renew_poll(self, lease: RenewedPoll) -> bool:
+        """Have the lease of a poll last longer, if it is still held under the same epoch."""
+        values = (lease.trigger_id, lease.owner, lease.epoch, lease.until)
+        return await self._session.db.fetchrow("renew_poll", *values) is not None
 
     async def receive(self, reception: Reception) -> Received:
         """Keep an input that has arrived, unless its id is known or too many are pending."""

@@ -15,8 +15,10 @@ from layover.stores.ids import key, text
 from layover.stores.rows import entry_of, signal_of, workflow_status_values
 from layover.stores.sqlite import api_keys
 from layover.stores.sqlite.appends import encode_types, write_tags
+from layover.stores.sqlite.deliveries import delivery_of, find_destination, insert_deliveries, send, write_destination
 from layover.stores.sqlite.limits import save_place
 from layover.stores.sqlite.node_reports import chunk_of
+from layover.stores.sqlite.people import find_people, write_person
 from layover.stores.sqlite.queries import commands_after
 from layover.stores.sqlite.rows import execution_of, message_of, place_of_row, point_of
 from layover.stores.sqlite.statements import SQL
@@ -27,8 +29,9 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from layover.ports.delivery_records import DeliveryRow
     from layover.ports.moving import CopiedBatch
-    from layover.ports.records import PointRow
+    from layover.ports.records import Message, PointRow
     from layover.ports.trigger_records import InputRow
     from layover.ports.view_records import ExecutionRow
     from layover.stores.sqlite.session import SqliteSession
@@ -69,6 +72,17 @@ class SqliteDatabaseCopy:
     async def read_trigger_events(self, after: tuple[str, int] | None, most: int) -> list[CopiedEvent]:
         """Read the logs of triggers."""
         return await self._session.read(lambda db: trigger_events(db, after, most))
+
+    async def read_deliveries(self, after: str, most: int) -> list[DeliveryRow]:
+        """Read deliveries."""
+        values = {"after": key(after) if after else b"", "most": most}
+        return await self._session.read(
+            lambda db: [delivery_of(row) for row in db.execute(SQL["deliveries_after"], values)]
+        )
+
+    async def read_other_messages(self, after: tuple[str, str, int] | None, most: int) -> list[Message]:
+        """Read messages whose sender is no execution."""
+        return await self._session.read(lambda db: other_messages(db, after, most))
 
     async def write_batch(self, batch: CopiedBatch) -> None:
         """Write a batch of another database."""
@@ -153,6 +167,13 @@ def trigger_events(db: apsw.Connection, after: tuple[str, int] | None, most: int
     ]
 
 
+def other_messages(db: apsw.Connection, after: tuple[str, str, int] | None, most: int) -> list[Message]:
+    """Read messages whose sender is no execution."""
+    sender, destination, n = (key(after[0]), *after[1:]) if after is not None else (b"", "", 0)
+    values = {"sender": sender, "destination": destination, "n": n, "most": most}
+    return [message_of(row) for row in db.execute(SQL["other_messages_after"], values)]
+
+
 def write_batch(db: apsw.Connection, batch: CopiedBatch) -> None:
     """Write a batch of another database. A row that exists is an error, and nothing is values then."""
     db.executemany(SQL["insert_versions"], [asdict(version) for version in batch.versions])
@@ -171,6 +192,19 @@ def write_batch(db: apsw.Connection, batch: CopiedBatch) -> None:
     db.executemany(SQL["insert_trigger_tokens"], tokens)
     events = [{**asdict(one.event), "trigger_id": key(one.trigger_id)} for one in batch.trigger_events]
     db.executemany(SQL["insert_trigger_events"], events)
+    _write_deliveries(db, batch)
+
+
+def _write_deliveries(db: apsw.Connection, batch: CopiedBatch) -> None:
+    is_there = any(find_destination(db, row.name) is not None for row in batch.destinations)
+    is_there = is_there or bool(batch.people and find_people(db, [row.user for row in batch.people], []))
+    for destination in batch.destinations:
+        write_destination(db, destination)
+    for person in batch.people:
+        write_person(db, person)
+    is_there = is_there or insert_deliveries(db, batch.deliveries) < len(batch.deliveries)
+    if is_there or send(db, batch.other_messages) < len(batch.other_messages):
+        raise StoreError("Some of it is there already.")
 
 
 def _write_whole(db: apsw.Connection, id_: bytes, whole: StoredExecution) -> None:

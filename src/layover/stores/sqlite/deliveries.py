@@ -137,19 +137,22 @@ def expand(
         if find_destination(db, name) is None:
             write_destination(db, DestinationRow(name=name))
     insert_deliveries(db, deliveries)
-    _send(db, messages)
+    send(db, messages)
     return True
 
 
-def insert_deliveries(db: apsw.Connection, deliveries: Iterable[DeliveryRow]) -> None:
-    """Insert deliveries into their lanes; those that exist stay as they are."""
+def insert_deliveries(db: apsw.Connection, deliveries: Iterable[DeliveryRow]) -> int:
+    """Insert deliveries into their lanes; those that exist stay as they are. Return how many are new."""
     lanes: Counter[tuple[str, str]] = Counter()
+    inserted = 0
     for row in deliveries:
         db.execute(SQL["insert_deliveries"], delivery_values(row))
+        inserted += db.changes()
         if db.changes() == 1 and row.state == "pending":
             lanes[row.destination, row.lane] += 1
     for (destination, lane), count in lanes.items():
         _align(db, destination, lane, count + 1)
+    return inserted
 
 
 def _align(db: apsw.Connection, destination: str, lane: str, most: int) -> None:
@@ -200,9 +203,9 @@ def settle(db: apsw.Connection, given: Settlement) -> Settled:
     judged = shared.judged(destination, row, given)
     if judged != destination:
         write_destination(db, judged)
-    _send(db, given.messages)
+    send(db, given.messages)
     if judged.state != destination.state and given.on_disabled is not None:
-        _send(db, [given.on_disabled])
+        send(db, [given.on_disabled])
     if row.awaited and given.state != "pending":
         _end_wait(db, row, given)
     return Settled(passed=True, destination=judged)
@@ -246,7 +249,7 @@ def _end_wait(db: apsw.Connection, row: DeliveryRow, given: Settlement | Deliver
     outcome = shared.outcome_of(given, some_pending="pending" in states, some_not_sent=not states.isdisjoint(NOT_SENT))
     if outcome is not None:
         db.executemany(SQL["end_wait_for_deliveries"], [{"id": id_} for id_, _ in awaited])
-        _send(db, [outcome])
+        send(db, [outcome])
 
 
 def find(db: apsw.Connection, delivery_id: str) -> DeliveryRow | None:
@@ -316,8 +319,13 @@ def save_destination(db: apsw.Connection, save: DestinationSave) -> DestinationS
     return saved
 
 
-def _send(db: apsw.Connection, messages: Iterable[Message]) -> None:
-    db.executemany(SQL["insert_messages"], [{**asdict(one), "sender": key(one.sender)} for one in messages])
+def send(db: apsw.Connection, messages: Iterable[Message]) -> int:
+    """Write messages into the outbox; one that is there already stays. Return how many are new."""
+    inserted = 0
+    for one in messages:
+        db.execute(SQL["insert_messages"], {**asdict(one), "sender": key(one.sender)})
+        inserted += db.changes()
+    return inserted
 
 
 def delivery_of(row: Row) -> DeliveryRow:

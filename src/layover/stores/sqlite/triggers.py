@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         NewToken,
         NewTrigger,
         Reception,
+        RenewedPoll,
         TriggerEventRow,
         TriggerMove,
         TriggerRow,
@@ -81,6 +82,10 @@ class SqliteTriggers:
     async def move(self, move: TriggerMove) -> bool:
         """Change a trigger."""
         return await self._session.write(lambda db: move_trigger(db, move))
+
+    async def renew_poll(self, lease: RenewedPoll) -> bool:
+        """Renew the lease of a poll."""
+        return await self._session.write(lambda db: renew_poll(db, lease))
 
     async def receive(self, reception: Reception) -> Received:
         """Keep an input."""
@@ -231,6 +236,13 @@ def move_trigger(db: apsw.Connection, move: TriggerMove) -> bool:
         db.execute(SQL["hold_trigger_inputs"], {"id": id_, "due_at": None if move.held else move.at})
     write_audit(db, move.audit)
     return True
+
+
+def renew_poll(db: apsw.Connection, lease: RenewedPoll) -> bool:
+    """Have the lease of a poll last longer, if it is still held under the same epoch."""
+    values = {"id": key(lease.trigger_id), "owner": lease.owner, "epoch": lease.epoch, "until": lease.until}
+    db.execute(SQL["renew_poll"], values)
+    return db.changes() == 1
 
 
 def receive(db: apsw.Connection, reception: Reception) -> Received:

@@ -232,3 +232,35 @@ FROM unnest(
     $1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::integer[],
     $9::text[], $10::uuid[], $11::bigint[]
 ) AS g (trigger_id, input_id, state, at, received_at, due_at, forget_at, attempts, reason, execution_id, seq)
+
+-- name: deliveries_after
+SELECT id, execution_id, workflow, n, lane, destination, kind, point, "user", address, body, state, reason,
+    created_at, due_at, epoch, attempts, history, settled_at, awaited
+FROM layover.deliveries
+WHERE id > $1::uuid
+ORDER BY id
+LIMIT $2::bigint
+
+-- name: other_messages_after
+SELECT o.sender, o.n, o.destination, o.kind, o.body, o.due_at
+FROM layover.outbox AS o
+WHERE (o.sender, o.destination, o.n) > ($1::uuid, $2::text, $3::bigint)
+    AND NOT EXISTS (SELECT 1 FROM layover.heads AS h WHERE h.execution_id = o.sender)
+ORDER BY o.sender, o.destination, o.n
+LIMIT $4::bigint
+
+-- name: copy_destinations
+INSERT INTO layover.destinations (
+    name, config, state, reason, failures, failing_since, open_until, opened, free_at, changed_at
+)
+SELECT
+    name, config, state, reason, failures, failing_since, open_until, opened, free_at, changed_at
+FROM unnest(
+    $1::text[], $2::bytea[], $3::text[], $4::text[], $5::integer[], $6::bigint[], $7::bigint[], $8::integer[],
+    $9::bigint[], $10::bigint[]
+) AS g (
+    name, config, state, reason, failures, failing_since, open_until, opened, free_at, changed_at
+)
+
+-- name: copy_person
+INSERT INTO layover.people ("user", roles, body, changed_at) VALUES ($1::text, $2::text[], $3::bytea, $4::bigint)

@@ -100,6 +100,12 @@ WHERE id = $1::uuid AND seq = $2::bigint
     AND ($10::integer IS NULL OR (epoch = $10 AND cursor = $11::bytea))
 RETURNING TRUE
 
+-- name: renew_poll
+UPDATE layover.triggers
+SET next_at = $4::bigint
+WHERE id = $1::uuid AND owner = $2::text AND epoch = $3::integer
+RETURNING TRUE
+
 -- name: note_trigger_event
 UPDATE layover.triggers SET seq = seq + 1 WHERE id = $1::uuid
 

@@ -123,3 +123,19 @@ INSERT INTO trigger_inputs (
 VALUES (
     :trigger_id, :input_id, :state, :at, :received_at, :due_at, :forget_at, :attempts, :reason, :execution_id, :seq
 )
+
+-- name: deliveries_after
+SELECT id, execution_id, workflow, n, lane, destination, kind, point, user, address, body, state, reason, created_at,
+    due_at, epoch, attempts, history, settled_at, awaited
+FROM deliveries
+WHERE id > :after
+ORDER BY id
+LIMIT :most
+
+-- name: other_messages_after
+SELECT o.sender, o.n, o.destination, o.kind, o.body, o.due_at
+FROM outbox AS o
+WHERE (o.sender, o.destination, o.n) > (:sender, :destination, :n)
+    AND NOT EXISTS (SELECT 1 FROM heads AS h WHERE h.execution_id = o.sender)
+ORDER BY o.sender, o.destination, o.n
+LIMIT :most

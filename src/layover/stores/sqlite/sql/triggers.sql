@@ -70,6 +70,9 @@ SET state = :state, reason = :reason, next_at = :next_at, cursor = :cursor, fail
 WHERE id = :id AND seq = :expected
     AND (:lease_epoch IS NULL OR (epoch = :lease_epoch AND cursor = :lease_cursor))
 
+-- name: renew_poll
+UPDATE triggers SET next_at = :until WHERE id = :id AND owner = :owner AND epoch = :epoch
+
 -- name: note_trigger_event
 UPDATE triggers SET seq = seq + 1 WHERE id = :id
 
