@@ -158,6 +158,8 @@ class Office:
 
     async def _is_quiet(self, engine: Runtime) -> bool:
         instance, now = engine.instance, self.time.now
+        if (await instance.store.queries.read_gauges(now, 0, 1)).due or len(instance.driver.active):
+            return False
         messages = await instance.store.outbox.read_due(now + 2_000, 1)
         if messages.due:
             instance.outbox_relay.post(())
