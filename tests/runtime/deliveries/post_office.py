@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -155,10 +154,12 @@ class Office:
         for _ in range(3):
             for engine in engines:
                 while not await self._is_quiet(engine):
-                    await asyncio.sleep(0)
+                    pass  # it asks the store, and meanwhile the engine goes on
 
     async def _is_quiet(self, engine: Runtime) -> bool:
         instance, now = engine.instance, self.time.now
+        if (await instance.store.queries.read_gauges(now, 0, 1)).due or len(instance.driver.active):
+            return False
         messages = await instance.store.outbox.read_due(now + 2_000, 1)
         if messages.due:
             instance.outbox_relay.post(())

@@ -208,7 +208,7 @@ async def test_a_directory_that_fails_puts_a_notification_off_and_loses_nothing(
             return await super().people(users, roles)
 
     asked, directory = asyncio.Event(), Failing()
-    async with office.engine(directory=directory) as engine:
+    async with office.engine(directory=directory, outbox_poll="10s") as engine:
         await started(engine, asking(OPENED))
         await asked.wait()
         await office.settle(engine)
