@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from layover.core.moments import Moment
 from layover.runtime.deliveries.function_wire import notification_of
-from layover.runtime.deliveries.outcomes import SendOutcome, failed
+from layover.runtime.deliveries.outcomes import SendOutcome, failed, hopeless
 
 if TYPE_CHECKING:
     from layover.runtime.deliveries.shipments import Shipment, Wire
@@ -74,6 +74,8 @@ class ReceivedWire:
 
     async def send(self, shipment: Shipment) -> SendOutcome:
         """Give a shipment to its receiver, or have it refused."""
+        if shipment.destination.kind == "mail" and not shipment.address:
+            return hopeless("no_address", "The directory has no mail address of the addressee.")
         if self._receivers.refuses(shipment.destination.name):
             return failed("refused", "The test refuses it.")
         outcome = SendOutcome(verdict="sent", health="good")
