@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from layover.model.name_rules import fault_in_name
 from layover.model.shared import Page
-from layover.service.cursors import malformed_cursor
+from layover.service.cursors import cursor_of_name, parsed_name
 from layover.service.pages import MOST
 
 if TYPE_CHECKING:
     from layover.model.people import Person, PersonBody
     from layover.service.actor import Actor
-
-_LONGEST: Final = 255
 
 
 class PeopleService:
@@ -27,11 +24,9 @@ class PeopleService:
     async def list(self, limit: int, cursor: str | None) -> Page[Person]:
         """Return a page of the people in the table of the directory, by name."""
         self._actor.require("admin")
-        if cursor is not None and (not 0 < len(cursor) <= _LONGEST or fault_in_name(cursor) is not None):
-            raise malformed_cursor()
-        most = min(limit, MOST)
-        found = await self._actor.runtime.people.list(cursor or "", most + 1)
-        return Page(items=tuple(found[:most]), next=found[most - 1].user if len(found) > most else None)
+        most, after = min(limit, MOST), parsed_name(cursor) if cursor is not None else ""
+        found = await self._actor.runtime.people.list(after, most + 1)
+        return Page(items=tuple(found[:most]), next=cursor_of_name(found[most - 1].user) if len(found) > most else None)
 
     async def get(self, user: str) -> Person:
         """Return a person as all parts of the directory know them."""

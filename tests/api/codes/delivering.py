@@ -52,7 +52,7 @@ async def _ask(stage: Stage, route: Route, body: Any = None, **path: str) -> Ans
 @any_route("unknown_delivery")
 @any_route("unknown_person")
 async def made_up(stage: Stage, route: Route) -> Answered:
-    path = {"name": "nowhere"} if "{name}" in route.path else {}
+    path = {name: "nowhere" for name in ("name", "user") if f"{{{name}}}" in route.path}
     body = {**HOOK, "name": "nowhere"} if route.method == "PUT" else asked(route).body
     return await stage.api.ask(route.method, asked(route, **path).path, body)
 
