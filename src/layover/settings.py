@@ -75,7 +75,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     secrets_dir: str | None = None  # A directory with a file for each secret, which has its name
     notify: Sequence[Mapping[str, object]] = ()  # Who is told of what, beside the `notify` of each workflow
     destinations: Mapping[str, Mapping[str, object]] = {}  # Where deliveries go, by name
-    directory: Directory | str | None = None  # Who people are: a YAML file, a `module:name`, or an object of a program
+    directory: Any = None  # Who people are: a YAML file, a `module:name`, or an object of a program
 
 
 _MODULE_AND_NAME: Final = re.compile(r"\w+(\.\w+)*:\w+")

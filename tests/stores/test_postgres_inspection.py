@@ -11,6 +11,7 @@ from layover.ports.records import OpenedPoint, Rest, Token
 from layover.stores.postgres import PostgresStore
 from tests.servers.postgres import run, schema_of
 from tests.stores.conformance import ME, create, enqueue, go_on, message, point, uid
+from tests.stores.posted import claimed_one, delivery, other_message, post, settling
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -58,6 +59,18 @@ async def test_what_is_left_of_an_execution_without_a_head_is_named(damaged: Dam
     assert sorted(fault.message for fault in found) == sorted(
         f"It has rows in `{table}`, and none in `heads`." for table in BELONGINGS
     )
+
+
+async def test_what_is_told_of_triggers_and_destinations_is_no_fault(damaged: Damaged) -> None:
+    await damaged(f"INSERT INTO layover.outbox VALUES ('{uid(900)}', 1, 1, 'notify', 'notify', '{{}}')")  # noqa: S608
+    await post(damaged.store, delivery(1, execution_id=None))
+    about = other_message(1, sender=delivery(1).id)
+    settlement = settling(await claimed_one(damaged.store), "dead", messages=(about,))
+    assert (await damaged.store.deliveries.settle(settlement)).passed
+    assert await damaged.store.inspection.list_faults() == []
+    await damaged(f"INSERT INTO layover.outbox VALUES ('{uid(901)}', 1, 1, 'there', 'Start', '{{}}')")  # noqa: S608
+    (fault,) = await damaged.store.inspection.list_faults()
+    assert fault.execution_id == uid(901)
 
 
 async def test_a_head_without_an_execution_is_named(damaged: Damaged) -> None:

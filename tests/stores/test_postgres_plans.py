@@ -118,6 +118,22 @@ def test_only_what_is_on_a_page_is_sorted_when_kinds_are_merged(
         assert kinds == ["Limit", "Sort", "Nested Loop", "Function Scan", "Limit", "Index Scan"]
 
 
+@pytest.mark.parametrize("name", ["list_deliveries", "list_deliveries_of_destination", "list_deliveries_of_execution"])
+def test_only_what_is_on_a_page_is_sorted_when_states_are_merged(
+    grown: dict[str, Plan], young: dict[str, Plan], filled: dict[str, Plan], name: str
+) -> None:
+    for plans_ in (grown, young, filled):
+        assert seeks(plans_[name]) == PINNED[name]
+        kinds = [node["Node Type"] for node in nodes(plans_[name])]
+        assert kinds == ["Limit", "Sort", "Nested Loop", "Function Scan", "Limit", "Index Scan"]
+
+
+@pytest.mark.parametrize("name", ["claim_deliveries", "due_destinations", "align_lanes"])
+def test_what_claims_deliveries_seeks_alike_when_they_came_at_once(filled: dict[str, Plan], name: str) -> None:
+    assert seeks(filled[name]) == PINNED[name]
+    assert not any("Bitmap" in str(node["Node Type"]) for node in nodes(filled[name]))
+
+
 # What merges some lists that are sought, and looks up the rest of what is on the page.
 _MERGED = ["Nested Loop", "Nested Loop", "Limit", "Sort", "Nested Loop"]
 # What may stand between: the same rows are kept for the next who looks them up, or are read in the order of the table.

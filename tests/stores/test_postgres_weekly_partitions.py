@@ -28,6 +28,7 @@ NOW = 2_900 * WEEK + 5
 LATER = 2_950 * WEEK
 TABLES = (
     "heads", "executions", "events", "snapshots", "pause_points", "waits", "commands", "tokens", "places", "outbox",
+    "deliveries",
 )  # fmt: skip
 
 EXECUTION = """
@@ -44,6 +45,8 @@ INSERT INTO layover.waits VALUES ($1, 'paid', 'k', $7);
 INSERT INTO layover.commands VALUES ($1, $2, 1, 0, 'Pause', 's', '{}');
 INSERT INTO layover.tokens VALUES ($1, $8, $7);
 INSERT INTO layover.places (execution_id, rank, admitted) VALUES ($1, 1, TRUE);
+INSERT INTO layover.deliveries VALUES ($1, $1, 1, 1, 1, 2, 1, 1, FALSE, FALSE, 'order', '', 'mail', 'k', '', '', '',
+    'sent', '', '', '[]');
 """
 
 
@@ -303,6 +306,7 @@ REASONS = {
     "it has something to send": "INSERT INTO layover.outbox VALUES ('{id}', 1, 1, 'there', 'Start', '{{}}')",
     "its parent has": "INSERT INTO layover.outbox VALUES ('{parent}', 1, 1, 'there', 'Start', '{{}}')",
     "it has a place": "UPDATE layover.places SET name = 'slots' WHERE execution_id = '{id}'",
+    "something of it is not sent": "UPDATE layover.deliveries SET state = 'pending' WHERE execution_id = '{id}'",
     "it has no head": "DELETE FROM layover.heads WHERE execution_id = '{id}'",
 }
 

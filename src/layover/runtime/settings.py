@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import msgspec
 
 from layover.core.definitions.destinations import DestinationDefinition
 from layover.core.plan import PlannedNotify
-from layover.ports.directory import Directory
 
 
 class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,4 +63,4 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     secrets_dir: str | None = None
     notify: tuple[PlannedNotify, ...] = ()  # beside the rules of each workflow
     destinations: dict[str, DestinationDefinition] = {}  # by name
-    directory: Directory | str | None = None  # of a program, or the path of a file
+    directory: Any = None  # a `Directory` of a program, or the path of a file

@@ -6,16 +6,22 @@ from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtur
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from layover.ports.access import AuditFilter, IdempotentReply, WorkflowStatus
+from layover.ports.delivery_records import DeliveryFilter
+from layover.ports.moving import CopiedBatch
 from layover.ports.records import AuditRow
 from tests.runtime.harness import HOUR, HandWound, engine_on
+from tests.stores.conformance import uid
+from tests.stores.posted import delivery
 
 if TYPE_CHECKING:
     from layover.runtime.runtime import Runtime
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
+DAY = 24 * HOUR
 SETTINGS = {"purge_every": 1_000 * HOUR}  # only when a test says so
 
 
@@ -68,3 +74,19 @@ async def test_what_people_did_is_kept_for_as_long_as_is_set(tmp_path: Path) -> 
         clock.now += 3 * HOUR // 2
         await _clean(engine)
         assert await _acts(engine) == set(range(200, 250))
+
+
+async def test_what_was_sent_is_kept_for_a_week_and_that_it_was_sent_for_a_month(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path), **SETTINGS) as engine:
+        store = engine.instance.store
+        rows = [
+            delivery(k, state="sent", settled_at=clock.now + k * DAY, created_at=k, execution_id=None)
+            for k in (0, 24, 30)
+        ]
+        dead = replace(rows[1], id=uid(9), state="dead", created_at=99)
+        await store.database_copy.write_batch(CopiedBatch(deliveries=(*rows, dead)))
+        clock.now += 32 * DAY
+        await _clean(engine)
+        kept = await store.deliveries.list_deliveries(DeliveryFilter())
+        assert kept == [dead, rows[2], replace(rows[1], body=b"")]

@@ -1,4 +1,4 @@
-"""Deletes executions some time after their end, and expired signals, idempotency replies and audit entries.
+"""Deletes executions some time after their end, and expired signals, replies, audit entries and deliveries.
 
 It works in small batches, on one instance at a time, and only when there is something to delete, so that a purge never
 holds up other work.
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 _AT_ONCE = 100
 _TRIGGER_EVENTS_FOR = 30 * 86_400_000  # milliseconds that the log of a trigger is kept
+_BODIES_FOR = 7 * 86_400_000  # that what was sent is kept
+_DELIVERIES_FOR = 30 * 86_400_000  # that it is known that it was sent, or was not
 _LOCK = "janitor"  # a row in the database: instances of earlier releases know it by this name
 
 _log = logging.getLogger("layover.purger")
@@ -83,6 +85,8 @@ class Purger:
             while await store.audit.delete_old(now - settings.audit_retention, _AT_ONCE):
                 yield 0
         while await store.triggers.delete_old(now, now - _TRIGGER_EVENTS_FOR, _AT_ONCE):
+            yield 0
+        while await store.deliveries.delete_old(now - _BODIES_FOR, now - _DELIVERIES_FOR, _AT_ONCE):
             yield 0
         await store.limits.delete_unused_rates(now)
 
