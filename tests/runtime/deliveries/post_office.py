@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -53,13 +54,21 @@ class RecordingWire:
 
     def __init__(self) -> None:
         self.made: list[Shipment] = []
+        self._made = asyncio.Event()
         self.answer: Callable[[Shipment], SendOutcome | Awaitable[SendOutcome]] = lambda _: SENT
 
     async def send(self, shipment: Shipment) -> SendOutcome:
         """Record an attempt."""
         self.made.append(shipment)
+        self._made.set()
         answer = self.answer(shipment)
         return answer if isinstance(answer, SendOutcome) else await answer
+
+    async def until(self, count: int, destination: str | None = None) -> None:
+        """Wait until so many attempts were begun."""
+        while len(self.told(destination)) < count:
+            self._made.clear()
+            await self._made.wait()
 
     def told(self, destination: str | None = None) -> list[tuple[str, str]]:
         """Return what was attempted, in order: the kind, and whom it was for."""
