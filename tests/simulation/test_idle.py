@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -124,3 +125,18 @@ def test_what_has_something_to_do_is_not_put_off_for_long(fields: dict[str, obje
     PutOff(world).look()
     world.loop.close()
     assert ("PROMPT" in world.oracle.broken) is is_put_off
+
+
+def test_a_sleeper_that_is_cancelled_when_its_time_comes_is_no_error(loop: SimulatedLoop) -> None:
+    errors: list[object] = []
+    loop.set_exception_handler(lambda _, context: errors.append(context))
+
+    async def sleep() -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        loop.call_at(loop.time() + 1.0, task.cancel)
+        await loop.sleep_while(lambda: False, 1.0, 10)
+
+    with pytest.raises(asyncio.CancelledError):
+        loop.run_until_complete(sleep())
+    assert errors == []

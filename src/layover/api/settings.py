@@ -9,10 +9,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How much is taken from callers, and how long they are waited for."""
 
     rate_limit: tuple[int, float] | None = (100, 60.0)  # Requests of one caller
-    webhook_limit: tuple[int, float] | None = (
-        600,
-        60.0,
-    )  # Deliveries to one webhook; as many are refused from one address
+    webhook_limit: tuple[int, float] | None = (600, 60.0)  # Deliveries to one webhook, and refused ones by address
     guess_limit: tuple[int, float] | None = (20, 60.0)  # Different credentials that are not valid, from one address
     body_limit: int = 2_000_000  # Bytes of a request body
     depth_limit: int = 100  # Levels of objects and arrays in a body

@@ -35,6 +35,12 @@ _LOOKED_AT = 1_000  # steps beyond the most: who makes them is told
 _ANY_NUMBER = 10**9  # of looks that see nothing
 
 
+def ring_unless_cancelled(rings: asyncio.Future[T], what: T) -> None:
+    """Wake who sleeps, unless that was cancelled at the same moment."""
+    if not rings.done():
+        rings.set_result(what)
+
+
 class Deadlocked(RuntimeError):  # noqa: N818 - it says what the world is
     """No callback is ready and no timer is set: nothing will ever happen again."""
 
@@ -132,7 +138,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
         rings: asyncio.Future[None] = self.create_future()
         handle = self.ring(
             self._now + seconds,
-            lambda: rings.set_result(None),
+            lambda: ring_unless_cancelled(rings, None),
             lambda: handle.at + seconds if idle() else None,
             most,
         )
@@ -152,7 +158,7 @@ class SimulatedLoop(base_events.BaseEventLoop):
             seen.append(found)
             return None
 
-        handle = self.ring(self._now + wait(), lambda: rings.set_result(seen[0]), later, _ANY_NUMBER)
+        handle = self.ring(self._now + wait(), lambda: ring_unless_cancelled(rings, seen[0]), later, _ANY_NUMBER)
         try:
             return await rings
         finally:
