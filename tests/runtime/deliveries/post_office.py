@@ -18,7 +18,7 @@ from layover.testing.virtual_time import VirtualClock, VirtualTime
 from tests.runtime.harness import address_in
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from layover.nodes.registry import AnyFunction
@@ -130,7 +130,7 @@ class Office:
         self, *nodes: AnyFunction, secrets: Iterable[Secrets] | None = None, wire: bool = True, **settings: Any
     ) -> AsyncIterator[Runtime]:
         """Open an engine."""
-        fields = {"destinations": DESTINATIONS, "directory": People(), **_AT_REST} | settings
+        fields: dict[str, Any] = {"destinations": DESTINATIONS, "directory": People(), **_AT_REST} | settings
         machine = Machine()
         machine.chance.seed(7)
         if wire:
@@ -186,7 +186,7 @@ async def deliveries(engine: Runtime, **wanted: Any) -> list[DeliveryRow]:
     return sorted(found, key=lambda row: (row.created_at, row.n, row.destination, row.address))
 
 
-def asking(*rules: dict[str, object], **fields: object) -> dict[str, object]:
+def asking(*rules: Mapping[str, object], **fields: object) -> dict[str, object]:
     """Return a workflow that asks two people for an approval."""
     ask = {"id": "ask", "type": "approval", "title": "Approve the order", "approvers": {"users": ["ada", "bob"]}}
     return {"name": "order", "notify": list(rules), "nodes": [ask | fields]}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from msgspec.structs import replace
@@ -35,7 +35,7 @@ def destination(server: MailServer, **fields: object) -> KnownDestination:
     return replace(known, **fields)
 
 
-async def mailed(server: MailServer, to: str = "ada@example.org", **fields: object) -> SendOutcome:
+async def mailed(server: MailServer, to: str = "ada@example.org", **fields: Any) -> SendOutcome:
     return await MailWire().send(shipment(destination(server), address=to, **fields))
 
 

@@ -26,9 +26,11 @@ from tests.runtime.deliveries.post_office import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from layover.model.deliveries import Notification
+    from layover.ports.records import Message
     from layover.runtime.deliveries.shipments import Shipment
     from layover.runtime.runtime import Runtime
 
@@ -44,7 +46,7 @@ def office(tmp_path: Path) -> Office:
     return Office(tmp_path)
 
 
-async def started(engine: Runtime, *rules: dict[str, object], count: int = 1) -> None:
+async def started(engine: Runtime, *rules: Mapping[str, object], count: int = 1) -> None:
     await engine.workflows.register({**PLAIN, "notify": list(rules)})
     for _ in range(count):
         await engine.executions.start("order")
@@ -293,7 +295,8 @@ async def test_a_test_is_sent_once_and_not_stored(office: Office) -> None:
 
 async def test_two_instances_that_expand_one_message_make_one_set_of_deliveries(office: Office) -> None:
     async with office.engine() as one, office.engine() as other:
-        store, messages = one.instance.store, []
+        store = one.instance.store
+        messages: list[Message] = []
         one.instance.outbox_relay.expander = None
         other.instance.outbox_relay.expander = None
         await started(one, ENDED)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
@@ -46,7 +46,7 @@ def answering(status: int, **headers: str) -> Site:
     return Site(answer)
 
 
-async def posted(poster: HttpPoster, site: Site, **fields: object) -> SendOutcome:
+async def posted(poster: HttpPoster, site: Site, **fields: Any) -> SendOutcome:
     async with site.open():
         return await WebhookWire(poster).send(shipment(hook(site), **fields))
 

@@ -6,7 +6,7 @@ import asyncio
 from contextlib import asynccontextmanager, suppress
 from email import message_from_bytes
 from email.policy import default
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from aiosmtpd.smtp import SMTP
 
@@ -27,11 +27,11 @@ ID = uuid8("a delivery")
 LONG = 60_000
 
 
-def shipment(destination: KnownDestination, parcel: Parcel | None = None, **fields: object) -> Shipment:
+def shipment(destination: KnownDestination, parcel: Parcel | None = None, **fields: Any) -> Shipment:
     """Return the first attempt at something."""
     told = parcel or Parcel(kind="pause.opened", at=NOW, workflow="order", subject="Approve", text="Please look.")
-    found = {"id": ID, "attempt": 1, "at": NOW, "destination": destination, "parcel": told} | fields
-    return Shipment(**found)  # type: ignore[arg-type]
+    found: dict[str, Any] = {"id": ID, "attempt": 1, "at": NOW, "destination": destination, "parcel": told} | fields
+    return Shipment(**found)
 
 
 class MailServer:
@@ -69,7 +69,7 @@ class MailServer:
             server.close()
             serving = [one._handler_coroutine for one in made if one._handler_coroutine is not None]  # noqa: SLF001 - else it outlives the test
             for one in made:
-                if one.transport is not None:
+                if isinstance(one.transport, asyncio.Transport):
                     one.transport.abort()
             await asyncio.gather(*serving, return_exceptions=True)
             await server.wait_closed()

@@ -195,8 +195,8 @@ class DeliverySender:
     def _has_served(self, name: str, task: asyncio.Task[None]) -> None:
         del self._served[name]
         if not task.cancelled() and (error := task.exception()) is not None:
-            text = "deliveries_failed destination=%s error=%s"
-            _log.warning(text, name, type(error).__name__, exc_info=None if isinstance(error, StoreError) else error)
+            fault = None if isinstance(error, StoreError) else error
+            _log.warning("deliveries_failed destination=%s error=%s", name, type(error).__name__, exc_info=fault)
             self.hint(self._clock.now() + self._settings.poll)
         elif len(self._served) >= _MOST_DESTINATIONS - 1:
             self.hint()
