@@ -91,6 +91,7 @@ if TYPE_CHECKING:
     from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
+    from layover.nodes.notifier import notifier
     from layover.nodes.probes import NOT_HAPPENED, UNKNOWN, Happened
     from layover.nodes.source import Batch, Item, source
     from layover.ports.secrets import Secret, Secrets
@@ -232,6 +233,7 @@ __all__ = [
     "configure_logging",
     "load",
     "node",
+    "notifier",
     "source",
 ]
 
@@ -278,6 +280,7 @@ _NAMES = {
     "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
+    "layover.nodes.notifier": "notifier",
     "layover.nodes.probes": "Happened NOT_HAPPENED UNKNOWN",
     "layover.nodes.source": "Batch Item source",
     "layover.ports.secrets": "Secret Secrets",

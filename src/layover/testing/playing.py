@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.definitions.node_types import ChildWorkflow
+from layover.core.definitions.node_types import ChildWorkflow, Send
 from layover.model.deliveries import DestinationBody
 from layover.testing.errors import NobodyPlays
 
@@ -30,8 +30,8 @@ def check_played(plan: Plan, played: Collection[str], plans: Mapping[str, Plan])
 def named_destinations(plan: Plan) -> list[DestinationBody]:
     """Return the destinations that a workflow names: a test has them all, and they only take what is sent."""
     ways: list[tuple[object, bool]] = [(rule.definition.via, bool(rule.definition.to)) for rule in plan.notify]
-    sends = [one.node for one in _nodes(plan.graph) if one.node.type == "send"]
-    ways += [(getattr(one, "via", None), bool(getattr(one, "to", ()))) for one in sends]
+    sends = [one.node for one in _nodes(plan.graph) if isinstance(one.node, Send)]
+    ways += [(one.via, bool(one.to)) for one in sends]
     mails = {via for via, is_addressed in ways if isinstance(via, str) and is_addressed}
     return [_destination(via, is_mail=via in mails) for via in sorted({via for via, _ in ways if isinstance(via, str)})]
 
