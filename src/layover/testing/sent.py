@@ -12,7 +12,7 @@ from layover.runtime.deliveries.function_wire import notification_of
 from layover.runtime.deliveries.outcomes import SendOutcome, failed, hopeless
 
 if TYPE_CHECKING:
-    from layover.runtime.deliveries.shipments import Shipment, Wire
+    from layover.runtime.deliveries.shipments import Shipment, DeliveryWire
 
 
 class SentMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -70,7 +70,7 @@ class ReceivedWire:
 
     def __init__(self, receivers: Receivers) -> None:
         self._receivers = receivers
-        self.functions: Wire | None = None  # that of the engine, once it is open
+        self.functions: DeliveryWire | None = None  # that of the engine, once it is open
 
     async def send(self, shipment: Shipment) -> SendOutcome:
         """Give a shipment to its receiver, or have it refused."""
