@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from layover.interface.durations import Duration
+    from layover.nodes.notifier import NotifierFunction
     from layover.nodes.registry import Registry
     from layover.ports.records import Head
     from layover.ports.secrets import Secrets
@@ -76,6 +77,7 @@ class Engines:
         self.patience: Duration = "10s"  # that calls may really take
         self._database = database
         self._furnish = furnish
+        self.notifiers: dict[str, NotifierFunction[..., Any]] = {}  # which an engine has before it opens
         self._secrets = secrets
         self._receivers = receivers
         self._life: EngineLife | None = None
@@ -112,6 +114,8 @@ class Engines:
         machine, clock = Machine(), VirtualClock(self.time)
         machine.wire = wire = ReceivedWire(self._receivers)
         engine = MortalEngine(mortal, settings=SETTINGS, secrets=[self._secrets], clock=clock, machine=machine)
+        for notifier in self.notifiers.values():
+            engine.add_notifier(notifier)
         self._life, self._store, self._engine = life, store, engine
         await engine.open(life)
         self._furnish(engine.instance.registry)

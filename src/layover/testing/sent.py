@@ -12,7 +12,7 @@ from layover.runtime.deliveries.function_wire import notification_of
 from layover.runtime.deliveries.outcomes import SendOutcome, failed, hopeless
 
 if TYPE_CHECKING:
-    from layover.runtime.deliveries.shipments import Shipment, DeliveryWire
+    from layover.runtime.deliveries.shipments import DeliveryWire, Shipment
 
 
 class SentMessage(msgspec.Struct, frozen=True, kw_only=True):
