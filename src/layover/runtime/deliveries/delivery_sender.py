@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from layover.runtime.clock import Clock
     from layover.runtime.deliveries.destination_config import KnownDestination
     from layover.runtime.deliveries.destinations import Destinations
-    from layover.runtime.deliveries.shipments import Wire
+    from layover.runtime.deliveries.shipments import DeliveryWire
     from layover.runtime.dispatch.service import Service
     from layover.runtime.metrics import Metrics
     from layover.runtime.secrets.cached_secrets import CachedSecrets
@@ -74,7 +74,7 @@ class DeliverySender:
         clock: Clock,
         settings: RuntimeSettings,
         destinations: Destinations,
-        wire: Wire,
+        wire: DeliveryWire,
         secrets: CachedSecrets,
         grants: SecretGrants,
         chance: Random,

@@ -37,7 +37,7 @@ class Shipment(msgspec.Struct, frozen=True, kw_only=True):
         return f"Shipment({self.id}, {self.destination.name}, attempt={self.attempt})"
 
 
-class Wire(Protocol):
+class DeliveryWire(Protocol):
     """A way to send shipments. It never raises: what goes wrong is an outcome."""
 
     async def send(self, shipment: Shipment) -> SendOutcome:
