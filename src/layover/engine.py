@@ -54,6 +54,7 @@ class Engine(Door):
         drive: bool = True,
     ) -> None:
         self._workflows = tuple(workflows)
+        self._hook_addresses: dict[str, str] = {}
         functions = _with_functions(nodes, self._workflows)
         self._runtime: Runtime | PassiveRuntime
         chosen = runtime_settings(settings)
@@ -69,7 +70,7 @@ class Engine(Door):
     def as_user(self, user: str, roles: Sequence[str] = ()) -> Self:
         """Return this engine as a user: what is done through it is checked and audited as theirs."""
         view = object.__new__(type(self))
-        view._workflows, view._runtime = self._workflows, self._runtime
+        view._workflows, view._runtime, view._hook_addresses = self._workflows, self._runtime, {}
         view._act_as(_caller(user, roles))
         return view
 
@@ -78,7 +79,8 @@ class Engine(Door):
         try:
             program = UserService(Actor(self._runtime))  # registering is the program's act, not the user's
             for workflow in self._workflows:
-                await program.workflows.register(source_of(workflow), allow_unknown=False)
+                made = await program.workflows.register(source_of(workflow), allow_unknown=False)
+                self._hook_addresses |= {f"{made.name}/{name}": one for name, one in made.addresses.items()}
         except BaseException:
             await self._runtime.stop(0)
             raise
@@ -92,6 +94,13 @@ class Engine(Door):
     async def close(self, grace: Duration | None = None) -> None:
         """Stop claiming, let running calls end for a while, and give back the rest; `async with` does it at its end."""
         await self._runtime.stop(seconds_of("grace", grace))
+
+    def hook_addresses(self) -> dict[str, str]:
+        """Return the addresses with tokens that were made when this engine registered its `workflows`.
+
+        They are by WORKFLOW/NAME. An engine that finds the webhooks registered has none: `rotate_token` makes another.
+        """
+        return dict(self._hook_addresses)
 
     async def serve(self) -> None:
         """Work until the process is told to stop (SIGINT, SIGTERM); told again, leave at once what is still running."""

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover import Client
+from layover import Client, Engine, SyncEngine
 from layover.api.settings import ApiSettings
-from tests.api.harness import ADMIN_KEY, served
+from layover.engine import runtime_of
+from tests.api.harness import ADMIN_KEY, listening, served
+from tests.runtime.harness import address_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -116,3 +118,20 @@ async def test_a_delivery_that_comes_too_often_is_refused_and_left_unread(tmp_pa
         refused = await api.ask("POST", made["addresses"]["paid"], raw=b"{no json", as_="")
         assert (refused.status, refused.json["code"]) == (429, "rate_limited")
         assert int(refused.headers["retry-after"]) >= 1
+
+
+async def test_an_engine_shows_the_addresses_that_its_workflows_have_made(tmp_path: Path) -> None:
+    database = address_in(tmp_path)
+    async with Engine(database, workflows=[flow(TOKEN), flow(name="other")]) as engine:
+        made = engine.hook_addresses()
+        assert list(made) == ["shop/paid"]
+        assert engine.as_user("eve", ["admin"]).hook_addresses() == {}
+        async with listening(runtime_of(engine)) as api:
+            assert await delivered(api, made["shop/paid"], {"n": 1}) == 202
+    async with Engine(database, workflows=[flow(TOKEN)]) as again:
+        assert again.hook_addresses() == {}
+
+
+def test_a_blocking_engine_shows_them_too(tmp_path: Path) -> None:
+    with SyncEngine(address_in(tmp_path), workflows=[flow(TOKEN)]) as engine:
+        assert list(engine.hook_addresses()) == ["shop/paid"]

@@ -117,6 +117,7 @@ def test_every_kind_of_node_has_the_ports_that_the_format_gives_it() -> None:
     flow.form("form")
     flow.wait_signal("wait_signal", "a")
     flow.callback("callback", "work")
+    flow.send("send", "mail", text="x")
     flow.workflow("workflow", "other")
     flow.http("http", "https://example.org")
     flow.call("call", "work")

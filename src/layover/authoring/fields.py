@@ -175,6 +175,16 @@ class HttpFields(WorkingFields, total=False):
     auth: object
 
 
+class SendFields(WorkingFields, total=False):
+    """The fields of a node that sends something."""
+
+    to: str | Sequence[str]
+    subject: str
+    text: str
+    data: object
+    wait: bool
+
+
 class CallFields(WorkingFields, total=False):
     """The fields of a function call."""
 

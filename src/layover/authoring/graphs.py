@@ -18,6 +18,7 @@ from layover.authoring.fields import (
     MergeFields,
     NodeFields,
     ParallelFields,
+    SendFields,
     WaitSignalFields,
 )
 from layover.authoring.steps import (
@@ -133,6 +134,11 @@ class GraphBuilder:
     def http(self, node_id: str, url: str, **fields: Unpack[HttpFields]) -> WorkStep:
         """Call an HTTP address."""
         return self.add(WorkStep, node_id, "http", {"url": url, **_to_format(node_id, fields, HttpFields)})
+
+    def send(self, node_id: str, via: str | Mapping[str, object], **fields: Unpack[SendFields]) -> WorkStep:
+        """Send a message by a destination, and go on once it was sent; or at once, if it does not `wait`."""
+        by = via if isinstance(via, str) else dict(via)
+        return self.add(WorkStep, node_id, "send", {"via": by, **_to_format(node_id, fields, SendFields)})
 
     def call(self, node_id: str, function: AnyFunction | str, **fields: Unpack[CallFields]) -> WorkStep:
         """Call a function, by itself or by the name of its node type."""

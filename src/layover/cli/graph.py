@@ -16,6 +16,7 @@ from layover.core.definitions.node_types import (
     Http,
     Loop,
     Parallel,
+    Send,
     Switch,
     WaitSignal,
 )
@@ -75,6 +76,8 @@ def node_summary(node: Node) -> str:
             text = f"call {node.call}" if node.call else ""
         case ChildWorkflow():
             text = node.workflow
+        case Send():
+            text = f"by {node.via}" if isinstance(node.via, str) else "to a webhook"
         case Http():
             text = f"{node.method} {node.url}"
         case Loop() | Parallel():

@@ -34,6 +34,7 @@ from layover.core.definitions.node_types import (
     Delay,
     Loop,
     Parallel,
+    Send,
     WaitSignal,
     WorkingNode,
     nested,
@@ -55,8 +56,8 @@ Role: TypeAlias = Literal[
     "container",  # it opens scopes
     "call",  # a function is called, and its return value is the result
     "callback",  # a function is called, and the callback goes to a point
-    "awaited",  # a child is started, and reports to a point
-    "detached",  # an execution is started and left alone
+    "awaited",  # a child is started, or a message sent, and its outcome goes to a point
+    "detached",  # an execution is started, or a message sent, and left alone
     "wait",  # it waits at a point
     "inline",  # the engine decides it at once
 ]
@@ -253,11 +254,11 @@ def _role(node: Node) -> Role:
     match node:
         case Loop() | Parallel():
             return "container"
-        case ChildWorkflow(detached=True):
+        case ChildWorkflow(detached=True) | Send(wait=False):
             return "detached"
         case Callback(call=str()):
             return "callback"
-        case Callback() | ChildWorkflow():
+        case Callback() | ChildWorkflow() | Send():
             return "awaited"
         case WorkingNode():
             return "call"

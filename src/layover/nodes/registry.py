@@ -36,7 +36,7 @@ __all__ = [
 
 _CURSOR = "cursor"  # the parameter of a source
 _is_destination = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}").fullmatch
-_NOT_CALLED = TYPES.keys() - {"http"}  # node types that the engine runs by itself
+_NOT_CALLED = TYPES.keys() - {"http", "send"}  # node types that the engine runs by itself
 
 
 class UnknownNodeType(LayoverError):  # noqa: N818 - it says what the type is

@@ -1,6 +1,7 @@
 """Hints between instances that something may have changed. They may be lost, late or repeated: nothing depends on them.
 
-They save waiting: without them each instance polls, about once a second.
+They save waiting: without them each instance polls, about once a second. PostgreSQL has a channel for all of them; on
+SQLite only `trigger` is heard.
 """
 
 from __future__ import annotations

@@ -268,6 +268,19 @@ def _http(dice: Dice, site: Site) -> Fields:
     return {"url": url, **dice.some(options)}
 
 
+def _send(dice: Dice, site: Site) -> Fields:
+    place = site.place
+    to = ("ann@example.org", "user:ann", "role:lead", "requester", "${trigger.mail}")
+    wait = dice.some({"wait": lambda: True, **_work(dice, place)}) if dice.chance() else {"wait": False}
+    options: Options = {
+        "to": lambda: dice.several(to, 0, 2),
+        "subject": lambda: template(dice, place),
+        "data": lambda: value(dice, place),
+    }
+    via = dice.pick(("ops-chat", {"webhook": "https://erp.example/hook"}))
+    return {"via": via, "text": template(dice, place) or "x", **dice.some(options), **wait}
+
+
 def _call(dice: Dice, site: Site) -> Fields:
     place = site.place
     options: Options = {
@@ -295,6 +308,7 @@ NODES: dict[str, Builder] = {
     "callback": _callback,
     "workflow": _workflow,
     "http": _http,
+    "send": _send,
     "charge_card": _call,
     "Notify-2": _call,
 }

@@ -137,6 +137,7 @@ _OUTPUTS: dict[str, Callable[[Mapping[str, object], str], list[Term]]] = {
     "set": _opaque,
     "wait_signal": _signals,
     "http": _http,
+    "send": _opaque,
     "loop": _collected,
     "parallel": _collected,
 }

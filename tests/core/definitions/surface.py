@@ -157,7 +157,7 @@ def _field(dice: Dice, name: str, value: object) -> object:
     if nested is not None and isinstance(value, dict):
         return _part(dice, value, nested)
     if nested is not None and isinstance(value, list):
-        return [_part(dice, item, nested) for item in value]
+        return [_part(dice, item, nested) if isinstance(item, dict) else item for item in value]
     return value
 
 

@@ -175,7 +175,7 @@ class _Maker:
         if shape.following[index] or not self._settled:
             kinds.append("approval")
         if not self._settled:
-            kinds += ["wait_signal", "callback", "workflow"]
+            kinds += ["wait_signal", "callback", "workflow", "send"]
         if place.may_set:
             kinds += ["set"] * 3
         if len(shape.sources[index]) > 1 and merges:
@@ -296,6 +296,13 @@ class _Maker:
     def _workflow(self, _name: str, place: _Place) -> Document:
         node = {"workflow": "other", "input": self._value(place), "detached": self._dice.chance(4)}
         return {**node, **({"timeout": "1h"} if self._dice.chance(4) else {}), **self._sometimes_retry()}
+
+    def _send(self, _name: str, place: _Place) -> Document:
+        dice = self._dice
+        node: Document = {"via": "post", "to": ["ann@example.org"], "text": "x", "data": self._value(place)}
+        if dice.chance(3):
+            return {**node, "wait": False}
+        return {**node, **({"timeout": "1h"} if dice.chance(3) else {}), **self._sometimes_retry()}
 
     # Containers
 

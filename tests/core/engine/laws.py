@@ -328,7 +328,7 @@ def check_state(state: ExecutionState, ledger: Ledger, length: int) -> None:
     assert set(state.scopes.rows) == ({"", *ledger.scopes} if ledger.started else set())
     calls = {name for name, node in state.nodes.rows.items() if node.status in CALLING}
     entered = {name for name, node in state.nodes.rows.items() if node.status == "entered"}
-    called = {point.node for point in state.points.rows.values() if point.kind in ("callback", "child")}
+    called = {point.node for point in state.points.rows.values() if point.kind in ("callback", "child", "delivery")}
     queued = {name for name, node in state.nodes.rows.items() if node.status == "queued"}
     assert calls | entered | called | queued == set(ledger.open_attempts)
     assert state.counts["queued"] == len(queued)
@@ -443,7 +443,9 @@ def _check_rest(state: ExecutionState) -> None:
     assert not answered, "an answer is not applied although nothing is at work"
     assert state.status == ("paused" if state.counts["people"] else "waiting")
     assert state.points.rows or state.counts["people"] or wake_at(state) is not None, "nobody knows what it waits for"
-    machines = [point for point in state.points.rows.values() if point.kind in ("signal", "callback", "child")]
+    machines = [
+        point for point in state.points.rows.values() if point.kind in ("signal", "callback", "child", "delivery")
+    ]
     assert state.counts["people"] or machines or wake_at(state) is not None
 
 

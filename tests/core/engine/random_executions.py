@@ -27,6 +27,7 @@ OFTEN: dict[type[msgspec.Struct], int] = {
     cmd.Fail: 6,
     cmd.Answer: 6,
     cmd.Report: 4,
+    cmd.Delivered: 4,
     cmd.Deliver: 4,
     cmd.Resume: 4,
 }
@@ -107,6 +108,8 @@ def _command(state: ExecutionState, kind: object, pick: _Pick) -> AnyCommand:
         known["data"] = {"happened": pick.chance(2)}
     if kind is cmd.Report and pick.chance(2):
         known["error"] = None
+    if kind is cmd.Delivered and pick.chance(2):
+        known["error"] = ""
     sketch = msgspec.structs.asdict(example(kind))
     made: AnyCommand = kind(**{name: known.get(name, value) for name, value in sketch.items()})
     return made
@@ -245,6 +248,17 @@ PLANS = (
   - {id: last, type: callback, input: {to: "${callback.token}"}, heartbeat: 1m}
 """,
         "{resume: concurrent, max_pause: 1d}",
+    ),
+    _plan(
+        """
+  - {id: begin, type: work, next: [told, mail]}
+  - {id: told, type: send, via: chat, text: "${input}", wait: false, next: last}
+  - {id: mail, type: send, via: mail, to: ann@example.org, text: Hello, timeout: 1h, next: {done: last, error: ask},
+     retry: {max_attempts: 2, delay: 1s, on_exhausted: pause}}
+  - {id: ask, type: approval, next: {approved: last}}
+  - {id: last, type: parallel, for_each: input, body: [{id: each, type: send, via: {webhook: "https://h"}, data: 1}]}
+""",
+        "{on_resume_failure: reopen}",
     ),
     _plan("  - {id: a, type: compute, output: 1, next: b}\n  - {id: b, type: compute, output: 2}\n"),
     _plan("  - {id: a, type: compute, output: '${input.missing}', next: b}\n  - {id: b, type: compute, output: 2}\n"),

@@ -13,7 +13,7 @@ import msgspec
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import decide, play
-from layover.core.engine.effects import MakeCall, Scan, StartChild, TellChild, TellParent, effects
+from layover.core.engine.effects import MakeCall, Scan, SendLetter, StartChild, TellChild, TellParent, effects
 from layover.core.engine.evolve import fold
 from layover.core.engine.free_slots import FreeSlots
 from layover.core.engine.in_doubt import is_probing
@@ -88,7 +88,7 @@ class Player:
             assert events == [], "a closed execution accepted something"
         self._commit(events)
         self.sent.append(command)
-        if not isinstance(command, _NEW_EACH_TIME) and not self._released_by(command):
+        if not (isinstance(command, _NEW_EACH_TIME) or self._released_by(command) or _opened_for(command, events)):
             assert decide(self.state, command, self.now) == [], "a repeated command did something"
         return events
 
@@ -131,11 +131,25 @@ class Player:
                     to = effect.parent
                 case Scan():
                     to = effect.point
+                case SendLetter():
+                    to = "notify"
+                    self._check_letter(effect)
                 case _:
                     continue
             assert len(self.log) - len(events) <= effect.seq < len(self.log)
             assert (effect.seq, to) not in self.messages, "an event says two things at once"
             self.messages.add((effect.seq, to))
+
+    def _check_letter(self, effect: SendLetter) -> None:
+        """Check that what is sent is in the log, with the very event that sends it; and that its outcome is awaited."""
+        event = self.log[effect.seq][1]
+        if effect.point:
+            assert isinstance(event, ev.PausePointOpened)
+            assert self.state.points[effect.point].kind == "delivery"
+        else:
+            assert isinstance(event, ev.NodeStarted)
+        assert effect.sent.awaited == bool(effect.point)
+        assert (effect.sent.via, effect.sent.to) == ("post", ("ann@example.org",))
 
     def _watch_calls(self, events: list[ev.AnyEvent]) -> None:
         """Check that every running node was called, with everything that its call needs."""
@@ -248,6 +262,8 @@ class Player:
                 self.send(cmd.Complete(node=running[0], attempt=self.state.node(running[0]).attempt, output=1))
             elif points and points[0].kind in ("callback", "child"):
                 self.send(cmd.Report(point=points[0].id))
+            elif points and points[0].kind == "delivery":
+                self.send(cmd.Delivered(point=points[0].id, id="d", at=self.now))
             elif points and points[0].kind != "signal" and points[0].deadline is not None:
                 self.now = max(self.now, points[0].deadline)
                 self.send(cmd.Wake())
@@ -316,6 +332,9 @@ class Player:
             case "callback" if self.dice.chance(3):
                 self.now += self.dice.pick((1, 200_000, 300_000))
                 self.send(cmd.Beat(point=point.id))
+            case "delivery":
+                gone = self.dice.pick(("", "", "gone"))
+                self.send(cmd.Delivered(point=point.id, id="d", at=self.now, error=gone))
             case "callback" | "child":
                 error = self.dice.pick((None, None, _ERROR))
                 self.send(cmd.Report(point=point.id, output=given.data, error=error))
@@ -355,6 +374,12 @@ class Player:
             by=dice.pick(("ann", "bob")),
             at=dice.pick((None, self.now, self.now - 1_000)),
         )
+
+
+def _opened_for(command: cmd.AnyCommand, events: list[ev.AnyEvent]) -> bool:
+    """Whether a signal to whoever waits for it has led to another wait, which would take it as well."""
+    opened = any(isinstance(event, ev.PausePointOpened) and event.kind == "signal" for event in events)
+    return opened and isinstance(command, cmd.Deliver) and not command.point
 
 
 def _is_awaited(before: Tables, name: str, attempt: int) -> bool:

@@ -39,7 +39,7 @@ def check_definition(
     expressions = ExpressionChecker(reading, texts, limits.parts, definition.secrets)
     triggers = TriggerChecker(reading, expressions, functions)
     notify = NotifyChecker(reading, expressions, definition.secrets)
-    nodes = NodeChecker(reading, functions, definition)
+    nodes = NodeChecker(reading, functions, definition, notify)
     _Checker(reading, expressions, nodes, triggers, notify).check(definition)
 
 

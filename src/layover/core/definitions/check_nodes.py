@@ -26,6 +26,7 @@ from layover.core.definitions.node_types import (
     Merge,
     Parallel,
     PeopleDefinition,
+    Send,
     Set,
     Switch,
     WaitSignal,
@@ -35,6 +36,7 @@ from layover.core.definitions.node_types import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
 
+    from layover.core.definitions.check_notify import NotifyChecker
     from layover.core.definitions.model import Definition, DefinitionPart, GraphDefinition, Node, RetryDefinition
     from layover.core.definitions.problems import Problems
     from layover.core.definitions.read import Reading
@@ -46,12 +48,15 @@ _RETRY_WORD = re.compile(r"[1-5]xx|[1-5]\d\d|[A-Za-z_][A-Za-z0-9_.]*")
 class NodeChecker:
     """Checks the nodes of one definition; `functions` are those of `check`."""
 
-    def __init__(self, reading: Reading, functions: Collection[str] | None, definition: Definition) -> None:
+    def __init__(
+        self, reading: Reading, functions: Collection[str] | None, definition: Definition, notify: NotifyChecker
+    ) -> None:
         settings = reading.site(definition).get("settings")
         self._has_max_pause = settings is not None and settings.get("max_pause") is not None
         self._reading = reading
         self._problems: Problems = reading.problems
         self._functions = functions
+        self._notify = notify
         self._sources: dict[int, dict[str, set[str]]] = {}
 
     def check(self, node: Node, graph: GraphDefinition) -> None:
@@ -91,6 +96,8 @@ class NodeChecker:
                 self._check_wait(node)
             case Http():
                 self._check_url(node)
+            case Send():
+                self._check_send(node)
             case Callback(call=str() as call):
                 self._check_function(node, "call", call)
             case CallNode():
@@ -130,6 +137,8 @@ class NodeChecker:
         if self._functions is None:
             what = f"`{name}` is not a built-in type: an instance with a function of that name has to run it"
             self._problems.unknown("unknown_type", place, what, name, TYPES, severity="warning")
+        elif name == "send" and name not in self._functions:
+            self._problems.add("missing_field", place, "A send node needs the field `via`.")
         elif name not in self._functions:
             what = f"There is no node type `{name}`: it is neither built in nor a registered function"
             self._problems.unknown("unknown_type", place, what, name, chain(TYPES, self._functions))
@@ -312,6 +321,21 @@ class NodeChecker:
                 place = self._place(signal, "alias")
                 self._problems.add("duplicate_id", place, f"Two signals are called `{signal.alias}`.")
             aliases.add(signal.alias)
+
+    def _check_send(self, node: Send) -> None:
+        fixed = [one if "${" not in one else "requester" for one in node.to]  # the others are known when it is sent
+        self._notify.check_recipients(node, fixed)
+        self._notify.check_destination(node.via)
+        if "people" in node.to:
+            place = self._item_place(node, "to", node.to.index("people"))
+            self._problems.add("bad_recipient", place, "`people` are those whom a pause point asks: name others here.")
+        if not node.text and node.data is UNSET:
+            self._problems.add("missing_field", self._place(node), f"`{node.id}` needs `text` or `data`.")
+        for field in ("retry", "timeout"):
+            if not node.wait and self._has_value(node, field):
+                self._problems.add(
+                    "exactly_one", self._place(node, field), f"`{node.id}` does not wait, so it has no `{field}`."
+                )
 
     def _check_url(self, node: Http) -> None:
         if "${" not in node.url and not re.match(r"https?://[^/\s]", node.url, re.IGNORECASE):

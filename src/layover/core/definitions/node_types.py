@@ -7,12 +7,13 @@ the path quietly or, for `error`, `rejected` and `expired`, fail the execution.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
 from msgspec import UNSET, Meta
 
 from layover.core.definitions.kinds import (
+    DestinationName,
     Duration,
     Expression,
     Id,
@@ -26,7 +27,17 @@ from layover.core.definitions.kinds import (
     Values,
     WorkflowName,
 )
-from layover.core.definitions.model import DefinitionPart, GraphDefinition, Node, RetryDefinition
+from layover.core.definitions.model import (
+    MOST_RECIPIENTS,
+    DefinitionPart,
+    GraphDefinition,
+    InlineDestination,
+    Node,
+    RetryDefinition,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Container
 
 NestedGraph = Annotated[GraphDefinition, Meta(extra={"kind": "graph"})]
 
@@ -272,6 +283,24 @@ class Http(WorkingNode, frozen=True, kw_only=True):
     auth: Value | Unset = UNSET
 
 
+class Send(WorkingNode, frozen=True, kw_only=True):
+    """Sends a message by a destination; done once it was sent, or at once if it does not `wait` for that.
+
+    A node of this type without `via` calls a function that is registered as `send`.
+    """
+
+    noun = "send node"
+    lists = ("to",)
+
+    type: Literal["send"] = "send"
+    via: DestinationName | InlineDestination
+    to: Annotated[tuple[Text, ...], Meta(max_length=MOST_RECIPIENTS)] = ()
+    subject: Text = ""
+    text: Text = ""
+    data: Value | Unset = UNSET
+    wait: bool = True
+
+
 class CallNode(WorkingNode, frozen=True, kw_only=True):
     """Calls the registered function that its type names."""
 
@@ -286,7 +315,7 @@ BUILT_IN: tuple[type[Node], ...] = (
     *(Condition, Switch, Set, Compute, Merge, End),
     *(Loop, Parallel),
     *(Delay, Approval, Form, WaitSignal),
-    *(Callback, ChildWorkflow, Http),
+    *(Callback, ChildWorkflow, Http, Send),
 )
 
 
@@ -296,6 +325,16 @@ def _type_name(struct: type[Node]) -> str:
 
 
 TYPES: dict[str, type[Node]] = {_type_name(struct): struct for struct in BUILT_IN}
+
+
+def struct_of(node_type: object, fields: Container[str]) -> type[Node]:
+    """Return the struct of a node; a type that is not built in is the name of a function.
+
+    `send` became a node type when functions of that name existed: only with its `via` it is one.
+    """
+    if not isinstance(node_type, str) or (node_type == "send" and "via" not in fields):
+        return CallNode
+    return TYPES.get(node_type, CallNode)
 
 
 def default_port(node_type: str) -> str | None:

@@ -12,7 +12,7 @@ import msgspec
 
 from layover.core.definitions.kinds import Extra, Id, ShortText
 from layover.core.definitions.model import Definition, DefinitionPart, Edge, GraphDefinition, Heading, Node
-from layover.core.definitions.node_types import TYPES, CallNode, default_port, ports
+from layover.core.definitions.node_types import default_port, ports, struct_of
 from layover.core.definitions.problems import display
 from layover.core.definitions.read import Bad, Reading, read_struct
 
@@ -86,7 +86,7 @@ class DefinitionReader:
     def _read_node(self, tree: Tree) -> Node | None:
         written = tree.get("type")
         kind = written.value if written is not None else None
-        struct = TYPES.get(kind, CallNode) if isinstance(kind, str) else CallNode
+        struct = struct_of(kind, tree.value if isinstance(tree.value, dict) else ())
         node = read_struct(struct, tree, self.reading, ignore=_NODE_KEYS)
         if isinstance(node, Node):
             return node

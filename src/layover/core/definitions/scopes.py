@@ -16,6 +16,7 @@ from layover.core.definitions.node_types import (
     Http,
     Loop,
     Parallel,
+    Send,
     Set,
     WaitSignal,
 )
@@ -182,6 +183,8 @@ def output_type(node: Node) -> Type:
             return RecordType({signal.alias: _SIGNAL_OUTPUT for signal in node.signals}, open=False, noun="signal")
         case Http():
             return RecordType({"status": INT, "headers": MapOf(STRING), "body": DYN}, open=False)
+        case Send():
+            return RecordType({"id": STRING, "at": INT} if node.wait else {"id": STRING}, open=False)
         case Parallel(body=None):
             return RecordType({branch.id: DYN for branch in node.branches}, open=False, noun="branch")
         case Loop() | Parallel():

@@ -21,6 +21,7 @@ from layover.core.definitions.node_types import (
     End,
     Http,
     Merge,
+    Send,
     Set,
     Switch,
 )
@@ -30,6 +31,7 @@ from layover.core.engine.approvals import settle_approval
 from layover.core.engine.containers import enter
 from layover.core.engine.failures import cancel_points, error_of, fail
 from layover.core.engine.in_doubt import ask_about, is_asked_about
+from layover.core.engine.letters import letter, send_id
 from layover.core.engine.node_transitions import variable_scope
 from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError, Meter
@@ -111,8 +113,11 @@ def start_attempt(context: DecisionContext, name: str, planned: PlannedNode, num
     context.emit(ev.NodeStarted(node=name, attempt=number, input=given, timeout_at=until))
     if opened is not None:
         context.emit(opened)
-    if planned.role == "detached":  # nothing waits for the child: the node is done
-        complete(context, name, {"execution_id": context.state.child_id(name, number)})
+    if planned.role == "detached":  # nothing waits for the child, or for what is sent: the node is done
+        if isinstance(planned.node, Send):
+            complete(context, name, {"id": send_id(context.state, name, number)})
+        else:
+            complete(context, name, {"execution_id": context.state.child_id(name, number)})
 
 
 def complete(context: DecisionContext, name: str, output: object, port: str = "done") -> None:
@@ -198,6 +203,8 @@ def finish(context: DecisionContext, output: object, outcome: str = "executed", 
 
 
 def _input(context: DecisionContext, name: str, planned: PlannedNode) -> object:
+    if isinstance(planned.node, Send):
+        return letter(context, name, planned)
     if planned.node.type == "http":
         return {
             "method": cast("Http", planned.node).method,
@@ -226,11 +233,11 @@ def _wait(context: DecisionContext, name: str, planned: PlannedNode) -> None:
 def _build_point_opened(context: DecisionContext, name: str, planned: PlannedNode) -> ev.PausePointOpened:
     """Return the event that opens the pause point of a node."""
     node = planned.node
-    field = "timeout" if isinstance(node, ChildWorkflow) else "deadline"
+    field = "timeout" if isinstance(node, ChildWorkflow | Send) else "deadline"
     length = _span(context, name, planned, field) if hasattr(node, field) else None
     deadline = context.now + length if length is not None else None
     on_deadline = cast("str | None", getattr(node, "on_deadline", None))
-    if isinstance(node, ChildWorkflow) and deadline is not None:
+    if isinstance(node, ChildWorkflow | Send) and deadline is not None:
         on_deadline = "timeout"
     rules: ApprovalRules | None = None
     remind_at: tuple[int, ...] = ()
@@ -260,6 +267,8 @@ def _build_point_opened(context: DecisionContext, name: str, planned: PlannedNod
 
 def _details(context: DecisionContext, name: str, planned: PlannedNode) -> dict[str, object]:
     """Return the details that a pause point shows, with their templates rendered."""
+    if isinstance(planned.node, Send):
+        return letter(context, name, planned)
     details: dict[str, object] = {}
     for field in planned.renderers:
         last = field.rpartition(".")[2]
@@ -318,6 +327,7 @@ _POINT_KINDS: dict[str, ev.PointKind] = {
     "wait_signal": "signal",
     "callback": "callback",
     "workflow": "child",
+    "send": "delivery",
 }
 
 

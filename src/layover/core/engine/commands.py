@@ -179,6 +179,15 @@ class Report(Command, frozen=True, kw_only=True):
     error: Error | None = None
 
 
+class Delivered(Command, frozen=True, kw_only=True):
+    """Report that what a point waits for was sent, or (`error`) given up."""
+
+    point: str
+    id: str
+    at: int
+    error: str = ""
+
+
 class Beat(Command, frozen=True, kw_only=True):
     """Report a heartbeat of the work that will call back."""
 
@@ -299,6 +308,7 @@ AnyCommand: TypeAlias = (
     | Delegate
     | Deliver
     | Report
+    | Delivered
     | Beat
     | ChildPaused
     | ChildResumed

@@ -31,7 +31,7 @@ _NO_REST = ev.Error(
 
 Handler: TypeAlias = "Callable[[DecisionContext, cmd.AnyCommand], None]"
 _FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
-_ToPoint: TypeAlias = cmd.Answer | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.Beat | cmd.CancelPoint
+_ToPoint: TypeAlias = cmd.Answer | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.Delivered | cmd.Beat | cmd.CancelPoint
 _FromChild: TypeAlias = cmd.ChildPaused | cmd.ChildResumed
 _ByOperator: TypeAlias = cmd.Pause | cmd.ScheduleResume | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.Rewind
 _ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
@@ -143,6 +143,8 @@ def _handle_point_command(context: DecisionContext, command: _ToPoint) -> None:
             resuming.resume_on_signal(context, command)
         case cmd.Report():
             points.report(context, command)
+        case cmd.Delivered():
+            points.delivered(context, command)
         case cmd.Beat():
             points.beat(context, command)
         case cmd.CancelPoint():

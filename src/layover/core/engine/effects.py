@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING, Final, Literal, TypeAlias, assert_never, cast
 
 import msgspec
 
-from layover.core.definitions.node_types import CallNode, ChildWorkflow, WaitSignal
+from layover.core.definitions.node_types import CallNode, ChildWorkflow, Send, WaitSignal
 from layover.core.definitions.secret_use import SecretPosition
 from layover.core.engine import events as ev
 from layover.core.engine.gate import open_children
 from layover.core.engine.in_doubt import is_probing
+from layover.core.engine.letters import sent_of
 from layover.core.engine.node_transitions import scope_path
 from layover.core.engine.signals import awaited_signals
 from layover.core.engine.state import Point
+from layover.core.notifications import Sent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -112,6 +114,14 @@ class TellParent(msgspec.Struct, frozen=True):
     seq: int = 0
 
 
+class SendLetter(msgspec.Struct, frozen=True):
+    """Send something by a destination; its outcome goes to the point, if there is one."""
+
+    point: str
+    sent: Sent
+    seq: int
+
+
 class Scan(msgspec.Struct, frozen=True):
     """Look for signals that came before their point was open, from a moment on.
 
@@ -154,6 +164,7 @@ Effect: TypeAlias = (
     | TellChild
     | TellParent
     | Scan
+    | SendLetter
     | Notify
     | LogFailure
     | Close
@@ -223,6 +234,8 @@ def _effect_of_start(state: ExecutionState, event: ev.NodeStarted, seq: int) -> 
     if isinstance(kind, ChildWorkflow):  # a child with a waiting parent has a point instead
         child = state.child_id(event.node, event.attempt)
         return StartChild("", kind.workflow, kind.version, event.input, True, child, seq)  # noqa: FBT003 - detached
+    if isinstance(kind, Send):
+        return SendLetter("", sent_of(event.input, awaited=False), seq)
     # A later event of the same decision may have ended the node, and a container makes no call.
     if node.status != "running" or node.attempt != event.attempt:
         return None
@@ -337,6 +350,8 @@ def _of_opening(state: ExecutionState, event: ev.PausePointOpened, seq: int) -> 
         given = event.details.get("input")
         child = str(event.details["child"])
         yield StartChild(event.point, node.workflow, node.version, given, False, child, seq)  # noqa: FBT003 - waited for
+    elif isinstance(node, Send):
+        yield SendLetter(event.point, sent_of(event.details, awaited=True), seq)
     elif isinstance(node, WaitSignal):
         since = point.opened_at - node.lookback
         yield Scan(event.point, awaited_signals(point), since, seq, _taken(state, since) if node.lookback else ())

@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-PointKind = Literal["timer", "approval", "form", "signal", "callback", "child"]
+PointKind = Literal["timer", "approval", "form", "signal", "callback", "child", "delivery"]
 ScopeEnd = Literal["done", "skipped", "broken", "failed", "cancelled"]
 Cause = Literal["reached", "retried", "recovered", "answered"]
 NodeStatus = Literal[

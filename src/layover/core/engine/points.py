@@ -78,6 +78,18 @@ def report(context: DecisionContext, command: cmd.Report) -> None:
             context.emit(ev.NodeHandedOver(node=point.node))
 
 
+def delivered(context: DecisionContext, command: cmd.Delivered) -> None:
+    """Take the outcome of what a node has sent."""
+    point = context.state.points.get(command.point)
+    if point is None or point.status != "open" or point.kind != "delivery":
+        return
+    if command.error:
+        error = ev.Error(code="delivery_failed", message=command.error)
+        context.emit(ev.PausePointAnswered(point=point.id, error=error))
+    else:
+        context.emit(ev.PausePointAnswered(point=point.id, output={"id": command.id, "at": command.at}))
+
+
 def beat(context: DecisionContext, command: cmd.Beat) -> None:
     """Record a heartbeat; one that comes soon after the last changes nothing."""
     point = context.state.points.get(command.point)

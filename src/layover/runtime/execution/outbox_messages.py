@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from layover.core.engine import commands as cmd
 from layover.core.engine.command_codec import encode_command
-from layover.core.engine.effects import Scan, StartChild, TellChild, TellParent
+from layover.core.engine.effects import Scan, SendLetter, StartChild, TellChild, TellParent
+from layover.core.notifications import NOTIFY, SEND, Occasion
 from layover.ports.records import Message
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ FREE: Final = "free"
 HELD: Final = "held"
 REPORT: Final = cmd.Report.__name__
 
-# The effects that are messages to other executions, or to an instance that has to scan for signals.
-SENT: Final = frozenset({StartChild, TellChild, TellParent, Scan})
+# The effects that are messages to other executions, or to an instance that scans for signals or sends something.
+SENT: Final = frozenset({StartChild, TellChild, TellParent, Scan, SendLetter})
 
 # For so long a message or a signal is left to the instance that wrote it, which delivers it at once unless it dies; and
 # an execution that has limits to the instance that begins it. After that, any instance does it.
@@ -66,7 +67,7 @@ def messages_of(state: ExecutionState, effects: Iterable[Effect], now: int, prio
     return tuple(
         Message(sender=sender, n=effect.seq, destination=to, kind=kind, body=body, due_at=now + OWN_FOR)
         for effect in effects
-        if isinstance(effect, StartChild | TellChild | TellParent | Scan)
+        if isinstance(effect, StartChild | TellChild | TellParent | Scan | SendLetter)
         for to, kind, body in (_address_and_body(state, effect, priority),)
     )
 
@@ -90,7 +91,7 @@ def free_message(execution_id: str, n: int, now: int) -> Message:
 
 
 def _address_and_body(
-    state: ExecutionState, effect: StartChild | TellChild | TellParent | Scan, priority: int
+    state: ExecutionState, effect: StartChild | TellChild | TellParent | Scan | SendLetter, priority: int
 ) -> tuple[str, str, bytes]:
     """Return the destination, the kind and the body of a message."""
     match effect:
@@ -113,6 +114,12 @@ def _address_and_body(
         case Scan():
             scanning = Scanning(point=effect.point, signals=effect.signals, since=effect.since, taken=effect.taken)
             return state.facts.id, SCAN, msgspec.json.encode(scanning)
+        case SendLetter():
+            facts = state.facts
+            occasion = Occasion(
+                kind=SEND, point=effect.point, workflow=facts.workflow, hash=facts.hash, send=effect.sent
+            )
+            return NOTIFY, NOTIFY, msgspec.json.encode(occasion)
 
 
 def _from_leg(state: ExecutionState, command: cmd.Command) -> cmd.Command:

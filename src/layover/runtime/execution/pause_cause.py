@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from layover.ports.records import Rest
 
 # Those first for which others have to act.
-_KINDS: Final = ("approval", "form", "callback", "signal", "child", "timer")
+_KINDS: Final = ("approval", "form", "callback", "signal", "child", "delivery", "timer")
 PAUSE_CAUSES: Final = ("operator", "limit", "delay", "function", "place", "incident", *_KINDS, "retry")
 
 

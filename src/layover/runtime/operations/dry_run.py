@@ -83,7 +83,7 @@ class DryRunner:
             if point.id in self._heard or point.kind == "timer":
                 continue
             said = self._value_for(self._answers, point.node)
-            if said is _MISSING and point.kind == "child":
+            if said is _MISSING and point.kind in ("child", "delivery"):
                 said = self._value_for(self._outputs, point.node)
                 said = None if said is _MISSING else said
             if said is not _MISSING:
@@ -101,6 +101,8 @@ class DryRunner:
             node = self.state.planned(point.node).node
             for number, (name, key, data) in enumerate(_signals(point, node, said)):
                 self._send(cmd.Deliver(id=f"{point.id} {number}", point=point.id, name=name, key=key, data=data))
+        elif point.kind == "delivery":
+            self._send(cmd.Delivered(point=point.id, id=point.id, at=self._now))
         else:
             self._send(cmd.Report(point=point.id, output=said))
 

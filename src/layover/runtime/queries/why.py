@@ -281,8 +281,15 @@ def text_of(point: Point) -> str:
             return f"`{point.node}` waits for {_signals(point)}."
         case "callback":
             return f"`{point.node}` waits to be called back."
+        case "delivery":
+            return f"`{point.node}` waits until what it sends by {_destination(point)} is sent."
         case "child":
             return f"`{point.node}` waits for the execution {point.child}."
+
+
+def _destination(point: Point) -> str:
+    via = point.details.get("via")
+    return f"`{via}`" if isinstance(via, str) else "a webhook"
 
 
 def _failure(point: Point) -> str:

@@ -202,12 +202,15 @@ class Poller:
             await self._rest(row, now + _WHILE_FULL)
             return None
         arguments = await self._arguments_of(row, planned, now)
-        leased = await self._leases.take(row) if arguments is not None else None
-        if arguments is None or leased is None:
-            if arguments is not None:
-                arguments.release()
+        if arguments is None:
             return None
-        return _Poll(leased, planned, trigger, source, arguments, now)
+        leased: TriggerRow | None = None
+        try:
+            leased = await self._leases.take(row)
+        finally:
+            if leased is None:
+                arguments.release()
+        return _Poll(leased, planned, trigger, source, arguments, now) if leased is not None else None
 
     async def _arguments_of(self, row: TriggerRow, planned: PlannedTrigger, now: int) -> PollArguments | None:
         """Return what the source is asked with; None if a secret is missing here, or an expression cannot work."""

@@ -2,7 +2,7 @@
 
 It sleeps until the next moment at which something is due, which an index tells, or until a hint names an earlier one.
 So triggers that rest cost nothing, however many there are. An instance that registers a trigger, or changes what is due
-of one, tells the others, where there is a way to tell. What instances leave behind, because they stopped or died, is
+of one, tells the others; on SQLite the file itself does. What instances leave behind, because they stopped or died, is
 found by looking once in five polls.
 
 Pauses of whole workflows that end at a moment are served here, too.

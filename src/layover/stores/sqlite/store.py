@@ -17,6 +17,7 @@ from layover.stores.sqlite.connection import BUSY_MS, connect, translated, write
 from layover.stores.sqlite.database_copy import SqliteDatabaseCopy
 from layover.stores.sqlite.definitions import SqliteDefinitions
 from layover.stores.sqlite.deliveries import SqliteDeliveries
+from layover.stores.sqlite.hints import WatchedHints
 from layover.stores.sqlite.idempotency import SqliteIdempotency
 from layover.stores.sqlite.inspection import SqliteInspection
 from layover.stores.sqlite.instances import SqliteInstances
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from layover.ports.hints import Hint
     from layover.ports.read_times import OnRead
 
 _BETWEEN_LOOKS = 0.5
@@ -58,6 +60,7 @@ class SqliteStore:
         self.path = Path(path)
         self._clock = SteadyClock() if clock is None else clock
         session = self._session = SqliteSession(self.path, busy_ms)
+        self._hints = WatchedHints(session)
         self.instances = SqliteInstances(session, self._clock, between_looks)
         self.appends = SqliteAppends(session, self._clock)
         self.claims = SqliteClaims(session, self.instances, self._clock)
@@ -119,6 +122,7 @@ class SqliteStore:
 
     async def close(self) -> None:
         """Finish the writes that wait and close the file."""
+        await self._hints.close()
         await self._session.close()
         self.instances.leave()
 
@@ -130,6 +134,13 @@ class SqliteStore:
     def clock_error(self) -> int:
         """By how much that time may be wrong: not at all, since it is the clock itself."""
         return 0
+
+    def tell(self, hint: Hint) -> None:
+        """Do nothing: other processes see that the file has changed."""
+
+    def listen(self, hear: Callable[[Hint], None]) -> None:
+        """Call a function whenever the file has changed."""
+        self._hints.listen(hear)
 
     async def check_shape(self) -> None:
         """Raise an error if the tables are not those of this release."""
