@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from layover.core.engine.commands import Answer
 from layover.core.engine.state import Point
 from layover.ports.access import AuditFilter, Key
+from layover.ports.delivery_records import DeliveryFilter
 from layover.ports.records import Append, AuditRow, Claim, Enqueue, Message, NewExecution, OpenedPoint, Signal
 from layover.ports.view_records import ExecutionFilter, LogChunk, NodeProgress, PointFilter
 from layover.stores.memory import MemoryDatabase, MemoryStore
@@ -271,4 +272,7 @@ async def truth(store: Store) -> dict[str, object]:
         "node_logs": await asyncio.gather(*(store.node_reports.read_logs(id_, "", None, 1_000) for id_ in ids)),
         "progress": await store.node_reports.read_progress(ids),
         "workflow_statuses": await store.workflow_status.list_statuses(),
+        "deliveries": await store.deliveries.list_deliveries(DeliveryFilter(limit=1_000)),
+        "destinations": await store.deliveries.list_destinations("", 1_000),
+        "people": await store.people.list_people("", 1_000),
     }

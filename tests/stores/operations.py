@@ -127,6 +127,10 @@ class Operations(Accesses):
         name = self._dice.choice(self._names if self._versions or self._chance(20) else ["save_version"])
         return Operation(name, self._draws[name]())
 
+    def kinds(self, name: str, answer: object, before: State, after: State) -> set[str]:
+        """Return how an operation went."""
+        return kinds_of(name, answer, changed=after != before)
+
     # The run plane
 
     def draw_commit(self) -> Callable[[Store], Awaitable[object]]:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from layover.ports.delivery_records import (
     ClaimedDeliveries,
     DeliveryChange,
+    DeliveryFilter,
     DestinationRow,
     DueDestinations,
 )
@@ -61,6 +62,26 @@ async def test_a_message_is_expanded_once(store: Store) -> None:
     assert not await store.deliveries.expand(message, [delivery(2)], [other_message()])
     assert await store.deliveries.find(delivery(2).id) is None
     assert await store.outbox.list_undelivered(uid(77)) == []
+
+
+async def test_what_comes_to_nothing_leaves_no_destination(store: Store) -> None:
+    message = await noticed(store)
+    assert await store.deliveries.expand(message, [])
+    assert not await store.deliveries.expand(message, [delivery(1)])
+    assert await store.deliveries.list_destinations() == []
+
+
+async def test_a_delivery_that_nobody_can_wait_for_is_refused(store: Store) -> None:
+    message = await noticed(store)
+    with pytest.raises(StoreError):
+        await store.deliveries.expand(message, [delivery(1, execution_id=None, awaited=True)])
+
+
+async def test_a_list_of_what_is_no_execution_is_refused(store: Store) -> None:
+    for wanted in (DeliveryFilter(execution_id="x"), DeliveryFilter(after=(5, "x"))):
+        with pytest.raises(StoreError) as refused:
+            await store.deliveries.list_deliveries(wanted)
+        assert refused.value.code == "malformed_id"
 
 
 async def test_a_known_delivery_stays_as_it_is(store: Store) -> None:

@@ -17,8 +17,9 @@ import pytest
 from layover.ports.errors import StoreError
 from tests.conftest import FACTOR
 from tests.stores.conformance import DATABASES, ME, Clock, truth
+from tests.stores.delivery_operations import DELIVERY_READS, DELIVERY_WAYS, SENDERS, DeliveryOperations
 from tests.stores.exchanges import HASHES_OF_TOKENS, KEYS, NAMES
-from tests.stores.operations import LOCKS, Operations, kinds_of
+from tests.stores.operations import LOCKS, Operations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 SEED = int(os.environ.get("LAYOVER_SEED", "14"))
 STEPS = 200  # on one database; then its few ids are used up
 ROUNDS = max(13, 6 * FACTOR)  # in so many, everything is seen with this seed
-MOST_ROUNDS = ROUNDS + 100
+DELIVERY_ROUNDS = max(5, 3 * FACTOR)
+MORE_ROUNDS = 100
 PROBE = "whoever asks"  # long ago: who held a lock then, be it run out now, still has it, and else it is put back
 
 WAYS = {
@@ -124,37 +126,50 @@ READS = {  # to compare everything after each of these as well takes as long as 
     ),
     *("counts", "outbox", "outgoing", "token", "waits", "signals", "undispatched", "admission", "expendable"),
     *("audit", "key", "keys", "workflow_statuses"),
+    *DELIVERY_READS,
 }
 
 
 @pytest.mark.parametrize("turn", range(ROUNDS))
 async def test_every_store_answers_and_keeps_what_the_memory_store_does(tmp_path: Path, turn: int) -> None:
-    assert await one_database(tmp_path, turn) <= WAYS
+    assert await one_database(tmp_path, turn, Operations) <= WAYS
 
 
-async def test_every_operation_goes_every_way(tmp_path: Path) -> None:
+@pytest.mark.parametrize("turn", range(DELIVERY_ROUNDS))
+async def test_every_store_keeps_the_same_deliveries_and_people(tmp_path: Path, turn: int) -> None:
+    assert await one_database(tmp_path, turn, DeliveryOperations) <= DELIVERY_WAYS
+
+
+@pytest.mark.parametrize(
+    ("drawn", "ways", "rounds"),
+    [(Operations, WAYS, ROUNDS), (DeliveryOperations, DELIVERY_WAYS, DELIVERY_ROUNDS)],
+    ids=["executions", "deliveries"],
+)
+async def test_every_operation_goes_every_way(
+    tmp_path: Path, drawn: type[Operations], ways: set[str], rounds: int
+) -> None:
     seen: set[str] = set()
-    for turn in range(MOST_ROUNDS):
-        new = await one_database(tmp_path, turn, only="memory") - seen  # which way it goes is up to the memory
-        if new and turn >= ROUNDS:  # the rounds before are held against the other stores above
+    for turn in range(rounds + MORE_ROUNDS):
+        new = await one_database(tmp_path, turn, drawn, only="memory") - seen  # which way it goes is up to the memory
+        if new and turn >= rounds:  # the rounds before are held against the other stores above
             folder = tmp_path / str(turn)
             folder.mkdir()
-            await one_database(folder, turn)
+            await one_database(folder, turn, drawn)
         seen |= new
-        if turn >= ROUNDS and seen >= WAYS:
+        if turn >= rounds and seen >= ways:
             break
-    assert seen == WAYS
+    assert seen == ways
 
 
-async def one_database(folder: Path, turn: int, *, only: str = "") -> set[str]:
-    """Run a part of the stream on new databases; return the ways that its operations went."""
+async def one_database(folder: Path, turn: int, drawn: type[Operations], *, only: str = "") -> set[str]:
+    """Run a part of a stream on new databases; return the ways that its operations went."""
     seed = f"{SEED} {turn}"
     stores = {name: make(folder, Clock())() for name, make in DATABASES.items() if only in ("", name)}
     async with AsyncExitStack() as opened:
         for store in stores.values():
             await store.open(ME)
             opened.push_async_callback(store.close)
-        return await one_stream(stores, Operations(random.Random(seed)), seed)  # noqa: S311 - it can be repeated
+        return await one_stream(stores, drawn(random.Random(seed)), seed)  # noqa: S311 - it can be repeated
 
 
 async def one_stream(stores: dict[str, Store], operations: Operations, seed: str) -> set[str]:
@@ -172,7 +187,7 @@ async def one_stream(stores: dict[str, Store], operations: Operations, seed: str
                 assert found == answer or (found in CARELESS and answer in CARELESS), where
                 if step == STEPS - 1 or (operation.name not in READS and step % BETWEEN_LOOKS.get(name, 1) == 0):
                     assert await whole(store) == state, where
-        seen |= kinds_of(operation.name, answer, changed=state != before)
+        seen |= operations.kinds(operation.name, answer, before, state)
     return seen
 
 
@@ -193,6 +208,7 @@ async def whole(store: Store) -> dict[str, object]:
     pairs = [(name, key) for name in NAMES for key in KEYS]
     state["waits"] = await asyncio.gather(*(store.signals.list_waits(name, key) for name, key in pairs))
     state["signals"] = await asyncio.gather(*(store.signals.list_since(name, key, -10) for name, key in pairs))
+    state["told"] = await asyncio.gather(*(store.outbox.list_undelivered(sender) for sender in SENDERS))
     state["locks"] = await asyncio.gather(*(store.locks.acquire(name, PROBE, -1, -1) for name in LOCKS))
     await asyncio.gather(*(store.locks.release(name, PROBE) for name in LOCKS))
     return state

@@ -68,6 +68,8 @@ def check_deliveries(deliveries: Sequence[DeliveryRow]) -> None:
         check_texts(row.workflow, row.lane, row.destination, row.kind, row.point, row.user, row.address, row.reason)
         if len(row.destination.encode()) + len(row.lane.encode()) > _LONGEST_NAME:
             raise StoreError(f"The lane of the delivery {row.id} has too long a name.", code="malformed")
+        if row.awaited and row.execution_id is None:
+            raise StoreError(f"The delivery {row.id} has no execution that could wait for it.", code="malformed")
 
 
 # Claims
@@ -246,6 +248,11 @@ def _closed(row: DestinationRow) -> DestinationRow:
 
 
 # Rows
+
+
+def check_filter(wanted: DeliveryFilter) -> None:
+    """Refuse a filter with an id that is none."""
+    check_ids(id_ for id_ in (wanted.execution_id, (wanted.after or NEWEST_DELIVERY)[1]) if id_ is not None)
 
 
 def states_of(wanted: DeliveryFilter) -> tuple[str, ...]:

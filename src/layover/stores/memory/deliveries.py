@@ -77,6 +77,7 @@ class MemoryDeliveries:
 
     async def list_deliveries(self, wanted: DeliveryFilter) -> list[DeliveryRow]:
         """List deliveries."""
+        shared.check_filter(wanted)
         return list_deliveries(await self._session.turn(), wanted)
 
     async def count_sent(self, execution_id: str) -> int:

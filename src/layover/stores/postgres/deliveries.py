@@ -37,6 +37,10 @@ if TYPE_CHECKING:
     from layover.stores.postgres.session import PostgresSession
 
 
+class _Nothing(Exception):  # noqa: N818 - it says what there is to do
+    """There is nothing to write. What was written only to be locked is taken back with the transaction."""
+
+
 class PostgresDeliveries:
     """Deliveries of a schema."""
 
@@ -49,7 +53,11 @@ class PostgresDeliveries:
         """Insert deliveries and delete the message that they come from; nothing if the message is gone."""
         shared.check_deliveries(deliveries)
         check_ids(one.sender for one in (message, *messages))
-        return await self._session.db.transact(lambda tx: _expand(tx, message, deliveries, messages))
+        try:
+            await self._session.db.transact(lambda tx: _expand(tx, message, deliveries, messages))
+        except _Nothing:
+            return False
+        return True
 
     async def read_due(self, now: int) -> DueDestinations:
         """Read which destinations have deliveries that are due."""
@@ -68,12 +76,18 @@ class PostgresDeliveries:
     async def settle(self, settlement: Settlement) -> Settled:
         """Write the outcome of an attempt, if the delivery is still that of its claim."""
         check_ids([settlement.id])
-        return await self._session.db.transact(lambda tx: _settle(tx, settlement))
+        try:
+            return await self._session.db.transact(lambda tx: _settle(tx, settlement))
+        except _Nothing:
+            return Settled(passed=False)
 
     async def change(self, change: DeliveryChange) -> DeliveryRow | None:
         """Change a delivery, if it is in a state that allows it."""
         check_ids([change.id])
-        return await self._session.db.transact(lambda tx: _change(tx, change))
+        try:
+            return await self._session.db.transact(lambda tx: _change(tx, change))
+        except _Nothing:
+            return None
 
     async def find(self, delivery_id: str) -> DeliveryRow | None:
         """Find a delivery."""
@@ -82,6 +96,7 @@ class PostgresDeliveries:
 
     async def list_deliveries(self, wanted: DeliveryFilter) -> list[DeliveryRow]:
         """List deliveries, newest first, by the index that fits the filter best."""
+        shared.check_filter(wanted)
         db = self._session.db
         after = wanted.after or NEWEST_DELIVERY
         usual = (list(shared.states_of(wanted)), *after, at_most(wanted.limit), wanted.point)
@@ -152,15 +167,14 @@ async def _locked(tx: StatementRunner, names: Collection[str]) -> dict[str, Dest
 
 async def _expand(
     tx: StatementRunner, message: Message, deliveries: Sequence[DeliveryRow], messages: Sequence[Message]
-) -> bool:
+) -> None:
     names = {row.destination for row in deliveries}
     if names:
         await _locked(tx, names)
     if await tx.fetchrow("take_message", message.sender, message.destination, message.n) is None:
-        return False
+        raise _Nothing
     await insert_deliveries(tx, deliveries)
     await send(tx, messages)
-    return True
 
 
 async def insert_deliveries(tx: StatementRunner, deliveries: Sequence[DeliveryRow]) -> int:
@@ -190,12 +204,9 @@ async def _claim(tx: StatementRunner, claim: DeliveryClaim) -> ClaimedDeliveries
 
 
 async def _settle(tx: StatementRunner, given: Settlement) -> Settled:
-    found = await _locked_delivery(tx, given.id, given)
-    if found is None:
-        return Settled(passed=False)
-    row, destination = found
+    row, destination = await _locked_delivery(tx, given.id, given)
     if row.state != "pending" or row.epoch != given.epoch:
-        return Settled(passed=False)
+        raise _Nothing
     await _write(tx, row, shared.settled(row, given))
     judged = shared.judged(destination, row, given)
     if judged != destination:
@@ -210,11 +221,11 @@ async def _settle(tx: StatementRunner, given: Settlement) -> Settled:
 
 
 async def _change(tx: StatementRunner, change: DeliveryChange) -> DeliveryRow | None:
-    found = await _locked_delivery(tx, change.id, change)
-    changed = shared.changed(found[0], change) if found is not None else None
-    if found is None or changed is None:
-        return None
-    await _write(tx, found[0], changed)
+    row, _ = await _locked_delivery(tx, change.id, change)
+    changed = shared.changed(row, change)
+    if changed is None:
+        raise _Nothing
+    await _write(tx, row, changed)
     if changed.awaited and changed.state != "pending":
         await send(tx, await _end_wait(tx, changed, change))
     await write_audit(tx, change.audit)
@@ -223,18 +234,20 @@ async def _change(tx: StatementRunner, change: DeliveryChange) -> DeliveryRow | 
 
 async def _locked_delivery(
     tx: StatementRunner, delivery_id: str, given: Settlement | DeliveryChange
-) -> tuple[DeliveryRow, DestinationRow] | None:
+) -> tuple[DeliveryRow, DestinationRow]:
     """Lock the destination of a delivery, its event if a point waits for it and it is over, and then the delivery."""
     while (found := await tx.fetchrow("lock_destination_of_delivery", delivery_id)) is None:
         name: str | None = await tx.fetchval("destination_of_delivery", delivery_id)
         if name is None:
-            return None
+            raise _Nothing
         await tx.fetch("create_destinations", [name])  # it was deleted
     awaited, execution_id, n, *destination = found
     if awaited and given.state != "pending":
         await tx.fetch("lock_event", execution_id, n)
     row = await tx.fetchrow("lock_delivery", delivery_id)
-    return (delivery_of(row), destination_of(destination)) if row is not None else None
+    if row is None:
+        raise _Nothing
+    return delivery_of(row), destination_of(destination)
 
 
 async def _write(tx: StatementRunner, was: DeliveryRow, row: DeliveryRow) -> None:
