@@ -104,6 +104,7 @@ async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(t
         "last_resumed_at": None,
         "resume_data": None,
         "nodes_executed": 0,
+        "trigger_cursors": {},
         "notifications_sent": 0,
         "last_seq": started.last_seq,
         "lease": None,

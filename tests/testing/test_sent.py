@@ -108,3 +108,23 @@ async def test_replies_are_for_those_who_may_debug_and_destinations_for_admins(l
     await (await operator.delivery(one.id)).discard()
     (entry,) = await layover.audit(act="delivery.discard").all()
     assert (entry.user, entry.target) == ("oda", one.id)
+
+
+async def test_a_send_node_whose_delivery_is_discarded_leaves_by_its_error_port(layover: Layover) -> None:
+    nodes = [
+        {"id": "tell", "type": "send", "via": "ops-chat", "text": "Out", "next": {"done": "yes", "error": "no"}},
+        {"id": "yes", "type": "end"},
+        {"id": "no", "type": "end", "outcome": "blocked", "output": "${nodes.tell.error.code}"},
+    ]
+    layover.refuse("ops-chat")
+    execution = await layover.start({"name": "sends", "nodes": nodes})
+    assert execution.status == "waiting"
+    (one,) = await layover.deliveries().all()
+    await one.discard()
+    assert (execution.status, execution.outcome) == ("completed", "blocked")
+
+
+async def test_a_send_node_goes_on_when_what_it_sends_was_sent(layover: Layover) -> None:
+    nodes = [{"id": "tell", "type": "send", "via": "ops-chat", "text": "Order ${input.id} is out"}]
+    execution = await layover.start({"name": "sends", "nodes": nodes}, {"id": "A7"})
+    assert (execution.status, [one.text for one in layover.sent]) == ("completed", ["Order A7 is out"])

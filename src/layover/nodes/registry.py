@@ -298,7 +298,7 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
     blocks = context is not None and context_kind(context.annotation) == "SyncNodeContext"
     if is_async and blocks:
         raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it: use a NodeContext.")
-    hints = hints_of(name, function, seen)
+    hints = {} if is_notifier else hints_of(name, function, seen)
     arguments = None if is_notifier else arguments_of(name, others, hints)  # it is given a struct, not JSON
     return Function(
         name=name,

@@ -51,6 +51,7 @@ from layover.runtime.triggers.poller import Poller
 from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 from layover.runtime.triggers.signal_inputs import SignalInputs
 from layover.runtime.triggers.source_calls import MOST_AT_ONCE, SourceCalls
+from layover.runtime.triggers.trigger_errors import TriggerErrors
 from layover.runtime.triggers.trigger_runner import TriggerRunner
 from layover.runtime.triggers.webhooks import Webhooks
 
@@ -152,8 +153,11 @@ class Instance:
         """Put together what serves triggers, and the pauses of workflows that end by themselves."""
         store, clock = self.store, self.clock
         claimer = ScheduleClaimer(store, self.plans)
+        errors = TriggerErrors(store, self.plans, self.settings)
         input_starter = InputStarter(store, self.driver, self.plans, self.starter, self.signals)
-        self.trigger_runner = TriggerRunner(store, clock, self.settings, claimer, input_starter, self.metrics)
+        self.trigger_runner = TriggerRunner(
+            store, clock, self.settings, claimer, input_starter, self.metrics, errors=errors
+        )
         self.trigger_runner.others = others
         self.workflow_status = WorkflowStatuses(store, self.driver, self.plans, clock, self.trigger_runner.changed)
         self.trigger_runner.workflows = self.signal_router.workflows = self.workflow_status
@@ -165,6 +169,7 @@ class Instance:
             settings=self.settings,
             registry=self.registry,
             claimer=claimer,
+            errors=errors,
             arguments=PollArgumentMaker(self.plans, SecretSource(self.secrets, self.secret_grants)),
             threads=self.machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing),
             metrics=self.metrics,

@@ -15,7 +15,6 @@ import msgspec
 
 from layover.core.definitions.limits import DEFAULT_LIMITS
 from layover.core.definitions.problems import Problems
-from layover.core.definitions.yaml_text import read_yaml
 from layover.errors import LayoverError
 from layover.model.people import Person
 from layover.model.shared import decode
@@ -62,6 +61,8 @@ class DirectoryFile:
 
 
 def _people_in(text: str, path: Path) -> dict[str, Person]:
+    from layover.core.definitions.yaml_text import read_yaml  # noqa: PLC0415 - programs without such a file need no YAML
+
     problems = Problems()
     tree = read_yaml(text, problems, DEFAULT_LIMITS)
     listed = problems.listed()

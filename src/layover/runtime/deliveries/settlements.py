@@ -11,6 +11,7 @@ from layover.core.notifications import NOTIFY, Occasion
 from layover.ports.delivery_records import Settlement
 from layover.ports.records import Message
 from layover.runtime.deliveries.attempts import next_attempt
+from layover.runtime.deliveries.wait_outcomes import failed_outcome, sent_outcome
 
 if TYPE_CHECKING:
     from random import Random  # noqa: TID251 - what the machine gives is one
@@ -58,6 +59,8 @@ def settlement_of(
         health=outcome.health,
         disable=disable,
         messages=(_dead_message(row, parcel, reason, now),) if is_dead and row.kind not in _ABOUT_DELIVERIES else (),
+        outcome=sent_outcome(row, now) if row.awaited else None,
+        dead_outcome=failed_outcome(row, reason, outcome.error, now) if row.awaited else None,
         on_disabled=_disabled_message(row, parcel, disable or _FAILING, now),
     )
 

@@ -14,6 +14,7 @@ from layover.core.definitions.canonical import part_document
 from layover.core.definitions.destinations import read_destination
 from layover.errors import AlreadyExists, NotFound, WrongState
 from layover.ports.delivery_records import DeliveryChange, DestinationSave
+from layover.runtime.deliveries.wait_outcomes import failed_outcome, sent_outcome
 from layover.runtime.results.deliveries import destination_of
 
 if TYPE_CHECKING:
@@ -80,30 +81,32 @@ class Deliveries:
         return count
 
     async def discard(self, delivery_id: str, audit: AuditRow | None) -> DeliveryRow:
-        """Have a delivery never be sent; one whose outcome a pause point waits for is given up with that."""
+        """Have a delivery never be sent; a node that waits for its outcome is told that it was given up."""
         row = await self.find(delivery_id)
         if row.state == "discarded":
             return row
         if row.state not in _DISCARDABLE:
             raise WrongState(f"The delivery is {row.state}: there is nothing to discard.", row.state)
-        if row.awaited and row.state == "pending" and await self._is_awaited(row):
-            message = f"The pause point {row.point} waits for its outcome: cancel that first."
-            raise WrongState(message, row.state)
         now = self._instance.clock.now()
-        change = DeliveryChange(id=row.id, of=_DISCARDABLE, state="discarded", at=now, audit=audit)
+        change = DeliveryChange(
+            id=row.id,
+            of=_DISCARDABLE,
+            state="discarded",
+            at=now,
+            audit=audit,
+            outcome=sent_outcome(row, now) if row.awaited else None,
+            dead_outcome=failed_outcome(row, "discarded", "An operator discarded it.", now) if row.awaited else None,
+        )
         found = await self._store.deliveries.change(change)
         if found is None:
             row = await self.find(delivery_id)
             raise WrongState(f"The delivery has changed meanwhile: it is {row.state}.", row.state)
         self._sending.hint()  # the next one of its lane may go
+        self._instance.outbox_relay.post(())  # the outcome, if a node waits for it
         return found
 
     def _again(self, row: DeliveryRow, audit: AuditRow | None) -> DeliveryChange:
         return DeliveryChange(id=row.id, of=SETTLED, state="pending", at=self._instance.clock.now(), audit=audit)
-
-    async def _is_awaited(self, row: DeliveryRow) -> bool:
-        point = await self._store.queries.find_point(row.point)
-        return point is not None and point.status == "open"
 
     # Destinations
 

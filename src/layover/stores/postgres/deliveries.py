@@ -174,7 +174,7 @@ async def _expand(
     if await tx.fetchrow("take_message", message.sender, message.destination, message.n) is None:
         raise _Nothing
     await insert_deliveries(tx, deliveries)
-    await _send(tx, messages)
+    await send(tx, messages)
 
 
 async def insert_deliveries(tx: StatementRunner, deliveries: Sequence[DeliveryRow]) -> int:
@@ -216,7 +216,7 @@ async def _settle(tx: StatementRunner, given: Settlement) -> Settled:
         messages.append(given.on_disabled)
     if row.awaited and given.state != "pending":
         messages += await _end_wait(tx, row, given)
-    await _send(tx, messages)
+    await send(tx, messages)
     return Settled(passed=True, destination=judged)
 
 
@@ -227,7 +227,7 @@ async def _change(tx: StatementRunner, change: DeliveryChange) -> DeliveryRow | 
         raise _Nothing
     await _write(tx, row, changed)
     if changed.awaited and changed.state != "pending":
-        await _send(tx, await _end_wait(tx, changed, change))
+        await send(tx, await _end_wait(tx, changed, change))
     await write_audit(tx, change.audit)
     return await _find(tx, change.id)
 
@@ -296,7 +296,8 @@ async def write_destinations(db: StatementRunner, rows: Sequence[DestinationRow]
     await db.fetch("save_destinations", *_columns([astuple(row) for row in rows]))
 
 
-async def _send(db: StatementRunner, messages: Sequence[Message]) -> None:
+async def send(db: StatementRunner, messages: Sequence[Message]) -> None:
+    """Write messages into the outbox; one that is there already stays."""
     if messages:
         await db.fetch("send_messages", *_columns([astuple(message) for message in messages]))
 
