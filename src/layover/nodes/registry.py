@@ -277,6 +277,7 @@ def _describe_polled(name: str, given: AnyFunction) -> Function:
 
 def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Function:
     """Describe a function before it is called; the result of a probe is not checked."""
+    is_notifier = isinstance(given, NotifierFunction)
     if isinstance(given, NotifierFunction):
         given = given.function
     marked = given if isinstance(given, NodeFunction | SourceFunction) else None
@@ -297,8 +298,8 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
     blocks = context is not None and context_kind(context.annotation) == "SyncNodeContext"
     if is_async and blocks:
         raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it: use a NodeContext.")
-    hints = hints_of(name, function, seen)
-    arguments = arguments_of(name, others, hints)
+    hints = {} if is_notifier else hints_of(name, function, seen)
+    arguments = None if is_notifier else arguments_of(name, others, hints)  # it is given a struct, not JSON
     return Function(
         name=name,
         function=function,
