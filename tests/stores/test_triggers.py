@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from layover.ports.access import AuditFilter
-from layover.ports.records import InputKey
+from layover.ports.records import InputKey, Message
 from layover.ports.trigger_records import (
     REMOVED,
     InputChange,
@@ -487,3 +487,12 @@ async def test_old_events_are_deleted_but_not_the_data_of_inputs(store: Store) -
     await pending(store)
     assert await store.triggers.delete_old(0, 99_000, 10) == 1
     assert [event.seq for event in await store.triggers.list_events(T)] == [2]
+
+
+async def test_messages_of_a_move_are_in_the_outbox_only_if_it_passes(store: Store) -> None:
+    await saved(store, NEW)
+    message = Message(sender=T, n=2, destination="notify", kind="notify", body=b"{}", due_at=1_000)
+    assert not await store.triggers.move(moving(9, messages=(message,)))
+    assert await store.outbox.list_undelivered(T) == []
+    assert await store.triggers.move(moving(1, messages=(message,)))
+    assert await store.outbox.list_undelivered(T) == [message]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal, TypeAlias, get_args
 
 from layover.ports.access import WorkflowStatus
-from layover.ports.records import AuditRow, StoreRecord
+from layover.ports.records import AuditRow, Message, StoreRecord
 
 TriggerState: TypeAlias = Literal["initialized", "active", "paused", "stopped", "error"]
 InputState: TypeAlias = Literal["pending", "started", "delivered", "skipped", "rejected", "discarded"]
@@ -104,6 +104,7 @@ class TriggerMove(StoreRecord, frozen=True, kw_only=True):
     lease: PollLease | None = None
     events: tuple[NewEvent, ...] = ()
     held: bool | None = None
+    messages: tuple[Message, ...] = ()  # for the outbox
     audit: AuditRow | None = None
 
 

@@ -28,7 +28,7 @@ from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
 from layover.ports.trigger_records import NewEvent, PollLease, TriggerMove
 from layover.runtime.secrets.errors import SecretMissing, SecretNotAllowed
-from layover.runtime.triggers.back_off import failed_move, state_changed
+from layover.runtime.triggers.back_off import state_changed
 from layover.runtime.triggers.batches import check_batch
 from layover.runtime.triggers.poll_leases import PollLeases, unchanged
 from layover.runtime.triggers.received import Payload, named_input, new_input, note_filtered
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from layover.runtime.triggers.notes import FilteredNotes
     from layover.runtime.triggers.poll_arguments import PollArgumentMaker, PollArguments
     from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
+    from layover.runtime.triggers.trigger_errors import TriggerErrors
 
 ADVANCED = "TriggerCursorAdvanced"
 _LOOK_AGAIN = 10_000  # milliseconds, while the workflow is not active, or no instance has the source or a secret
@@ -106,6 +107,7 @@ class Poller:
         settings: RuntimeSettings,
         registry: Registry,
         claimer: ScheduleClaimer,
+        errors: TriggerErrors,
         arguments: PollArgumentMaker,
         threads: Threads,
         metrics: Metrics,
@@ -119,6 +121,7 @@ class Poller:
         self._leases = PollLeases(name, store, clock, settings.lease_ttl)
         self._registry = registry
         self._claimer = claimer
+        self._errors = errors
         self._arguments = arguments
         self._metrics = metrics
         self._tasks: dict[str, asyncio.Task[bool]] = {}
@@ -177,7 +180,7 @@ class Poller:
 
     async def _give_up(self, row: TriggerRow, message: str) -> bool:
         try:
-            return await self._store.triggers.move(failed_move(row, message, self._clock.now()))
+            return await self._errors.note(row, message, self._clock.now())
         except StoreError:
             return False
 
@@ -277,7 +280,7 @@ class Poller:
         _log.warning(
             "trigger_failed trigger=%s/%s failures=%d error=%s", row.workflow, row.name, row.failures + 1, message
         )
-        if not await self._store.triggers.move(failed_move(row, message, self._clock.now(), poll.lease)):
+        if not await self._errors.note(row, message, self._clock.now(), poll.lease):
             await self._leases.release(poll.row)
 
     # Keeping

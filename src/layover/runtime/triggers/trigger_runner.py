@@ -18,7 +18,6 @@ from layover.errors import LayoverError
 from layover.ports.errors import StoreUnavailable
 from layover.ports.hints import Hint
 from layover.runtime.dispatch.releases import NoOthers
-from layover.runtime.triggers.back_off import failed_move
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from layover.runtime.triggers.poller import Poller, StartableInput
     from layover.runtime.triggers.received import Payload
     from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
+    from layover.runtime.triggers.trigger_errors import TriggerErrors
 
 _MOST_AT_ONCE = 100
 _POLLS_AT_REST = 5  # between two looks while nothing is due, so that an idle instance hardly asks its database
@@ -54,7 +54,7 @@ class TriggerRunner:
 
     poller: Poller | None = None
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of an instance that it needs
         self,
         store: Store,
         clock: Clock,
@@ -62,6 +62,8 @@ class TriggerRunner:
         claimer: ScheduleClaimer,
         starter: InputStarter,
         metrics: Metrics,
+        *,
+        errors: TriggerErrors,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -69,6 +71,7 @@ class TriggerRunner:
         self._claimer = claimer
         self._starter = starter
         self._metrics = metrics
+        self._errors = errors
         self._hinted = asyncio.Event()
         self._look_at = 0
         self._stopped = False
@@ -161,7 +164,7 @@ class TriggerRunner:
         message = error.message if isinstance(error, LayoverError) else f"{type(error).__name__}: {error}"
         text = "trigger_failed trigger=%s/%s failures=%d error=%s"
         _log.warning(text, row.workflow, row.name, row.failures + 1, message, exc_info=error)
-        await self._store.triggers.move(failed_move(row, message, now))
+        await self._errors.note(row, message, now)
 
     async def _with_triggers(self, inputs: Iterable[InputRow]) -> list[tuple[TriggerRow, InputRow]]:
         rows: dict[str, TriggerRow | None] = {}

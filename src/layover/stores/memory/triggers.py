@@ -236,6 +236,8 @@ def move_trigger(db: MemoryDatabase, move: TriggerMove) -> bool:
         for name, one in db.trigger_inputs.items():
             if name[0] == row.id and one.state == "pending":
                 db.trigger_inputs[name] = replace(one, due_at=None if move.held else move.at)
+    for message in move.messages:
+        db.outbox.setdefault((message.sender, message.n, message.destination), message)
     write_audit(db, move.audit)
     return True
 

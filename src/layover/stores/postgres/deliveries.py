@@ -23,7 +23,7 @@ from layover.stores.postgres.settlements import (
     columns,
     delivery_of,
     find_delivery,
-    send_messages,
+    send,
 )
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ async def _expand(
     if await tx.fetchrow("take_message", message.sender, message.destination, message.n) is None:
         raise Nothing
     await insert_deliveries(tx, deliveries)
-    await send_messages(tx, messages)
+    await send(tx, messages)
 
 
 async def insert_deliveries(tx: StatementRunner, deliveries: Sequence[DeliveryRow]) -> int:

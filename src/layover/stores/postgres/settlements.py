@@ -125,7 +125,7 @@ class _Written:
             for to in self._destinations.values()
         ]
         await tx.fetch("write_outcomes", *columns(outcomes), *columns(self._lanes, 2), *columns(breakers, 8))
-        await send_messages(tx, self.messages)
+        await send(tx, self.messages)
 
 
 async def _settle_alone(tx: StatementRunner, given: Settlement) -> Settled:
@@ -136,7 +136,7 @@ async def _settle_alone(tx: StatementRunner, given: Settlement) -> Settled:
     judged = written.settle(row, destination, given)
     await written.write(tx)
     if row.awaited and given.state != "pending":
-        await send_messages(tx, await _end_wait(tx, row, given))
+        await send(tx, await _end_wait(tx, row, given))
     return Settled(passed=True, destination=judged)
 
 
@@ -148,7 +148,7 @@ async def change_delivery(tx: StatementRunner, change: DeliveryChange) -> Delive
         raise Nothing
     await _write(tx, row, changed)
     if changed.awaited and changed.state != "pending":
-        await send_messages(tx, await _end_wait(tx, changed, change))
+        await send(tx, await _end_wait(tx, changed, change))
     await write_audit(tx, change.audit)
     return await find_delivery(tx, change.id)
 
@@ -196,7 +196,7 @@ async def find_delivery(db: StatementRunner, delivery_id: str) -> DeliveryRow | 
     return delivery_of(row) if row is not None else None
 
 
-async def send_messages(db: StatementRunner, messages: Sequence[Message]) -> None:
+async def send(db: StatementRunner, messages: Sequence[Message]) -> None:
     """Write messages; those that are there already stay as they are."""
     if messages:
         await db.fetch("send_messages", *columns([astuple(message) for message in messages]))

@@ -10,6 +10,7 @@ from layover.ports.trigger_records import DueTriggers, Overlapping, Received, Tr
 from layover.stores import triggers as shared
 from layover.stores.checks import at_most
 from layover.stores.postgres.audit import write_audit
+from layover.stores.postgres.settlements import send
 from layover.stores.rows import workflow_status_of
 from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 
@@ -214,6 +215,7 @@ async def _move(tx: StatementRunner, move: TriggerMove) -> bool:
         await tx.fetch("insert_trigger_inputs", *_input_columns(inputs))
     if move.held is not None:
         await tx.fetch("hold_trigger_inputs", move.trigger_id, None if move.held else move.at)
+    await send(tx, move.messages)
     await write_audit(tx, move.audit)
     return True
 

@@ -12,6 +12,7 @@ from layover.stores import triggers as shared
 from layover.stores.checks import at_most
 from layover.stores.ids import key, text
 from layover.stores.sqlite.audit import write_audit
+from layover.stores.sqlite.deliveries import send
 from layover.stores.sqlite.statements import SQL
 from layover.stores.sqlite.workflow_status import due_workflow_statuses
 from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
@@ -234,6 +235,7 @@ def move_trigger(db: apsw.Connection, move: TriggerMove) -> bool:
     db.executemany(SQL["insert_trigger_inputs"], inputs)
     if move.held is not None:
         db.execute(SQL["hold_trigger_inputs"], {"id": id_, "due_at": None if move.held else move.at})
+    send(db, move.messages)
     write_audit(db, move.audit)
     return True
 

@@ -274,6 +274,26 @@ def test_an_output_mapping_becomes_a_value_behind_the_call() -> None:
         ),
         (action("custom-action", {"actionType": "send-sms", "timeout": 100}), {"type": "send_sms", "timeout": "100ms"}),
         (action("send-email", {"to": "a"}), {"type": "send_email", "input": {"to": "a"}}),
+        (
+            action("send-email", {"to": "a@b.c", "subject": "s", "body": "Hi", "cc": "d", "timeout": 100}),
+            {
+                "type": "send",
+                "via": "mail",
+                "to": "a@b.c",
+                "subject": "s",
+                "text": "Hi",
+                "timeout": "100ms",
+                "data": {"cc": "d"},
+            },
+        ),
+        (
+            action("custom-action", {"actionType": "sendSlack", "channel": "#ops", "message": "Hi"}),
+            {"type": "send", "via": "slack", "text": "Hi", "data": {"channel": "#ops"}},
+        ),
+        (
+            action("send-sms", {"input": {"a": 1}, "text": "x"}),
+            {"type": "send_sms", "input": {"input": {"a": 1}, "text": "x"}},
+        ),
         (action("resizeImage", {"input": {"w": 1}}), {"type": "resizeImage", "input": {"w": 1}}),
         (logic("approval", {"title": "Ours"}), {"type": "approval", "title": "Ours"}),
         (logic("set", {"values": {"a": "@{_vars.b}"}}), {"type": "set", "values": {"a": "${vars.b}"}}),

@@ -88,5 +88,5 @@ def test_a_document_in_our_own_form_may_write_an_at_sign_before_a_brace() -> Non
 
 def test_unclosed_code_is_text_with_a_warning() -> None:
     made, problems = translated(builder(action("send-sms", {"text": "@{a"})))
-    assert made["nodes"][0]["input"] == {"text": "@{a"}
+    assert made["nodes"][0]["text"] == "@{a"
     assert [(problem.code, problem.severity) for problem in problems] == [("unclosed_template", "warning")]

@@ -1,7 +1,8 @@
 """The builder's nodes that do something: calls over HTTP, published events, custom actions.
 
-An action without a node type of ours becomes a function node: its type is the action's name with `_` for `-`, and its
-configuration becomes the arguments. A function of that name has to be registered.
+An action that sends something becomes a `send` node. Any other without a node type of ours becomes a function node: its
+type is the action's name with `_` for `-`, and its configuration becomes the arguments. A function of that name has to
+be registered.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.definitions.dialects.lengths import length
+from layover.core.definitions.dialects.send_actions import is_send, make_send
 from layover.core.definitions.dialects.tree_edits import build_tree, kebab, text_of
 from layover.core.definitions.dialects.wait_events import make_wait_events
 
@@ -32,6 +34,9 @@ def make_http(draft: BuilderDraft) -> None:
 
 def make_call(draft: BuilderDraft, function: str, at: Tree | None = None) -> None:
     """Translate a call of a registered function, with the rest of the configuration as its arguments."""
+    if is_send(draft, function):
+        make_send(draft, function, at)
+        return
     draft.put("type", function.strip().replace("-", "_"), at)
     _put_timeout(draft)
     draft.put_retry()

@@ -48,6 +48,10 @@ class Draft:
         """Return whether a field is still there to be taken."""
         return name in self._fields
 
+    def has_text(self, name: str) -> bool:
+        """Return whether a field is still there to be taken, and is a text."""
+        return name in self._fields and isinstance(self._fields[name].value, str)
+
     def take(self, *spellings: str) -> Tree | None:
         """Take the first of several spellings of a field, if there is one."""
         for spelling in spellings:
