@@ -241,6 +241,27 @@ ROWS: dict[str, list[Panel]] = {
             {"{{reason}}": per_minute("layover_webhooks_refused_total", "reason")},
         ),
     ],
+    "Deliveries": [
+        Panel(
+            "Attempts per minute",
+            {"{{destination}} {{outcome}}": per_minute("layover_deliveries_total", "destination", "outcome")},
+        ),
+        Panel("Attempts", percentiles("layover_delivery_seconds"), "s"),
+        Panel(
+            "Not sent yet",
+            {
+                "{{destination}}": of_database("layover_deliveries_pending", "destination"),
+                "{{destination}}, given up": of_database("layover_deliveries_dead", "destination"),
+            },
+        ),
+        Panel(
+            "Longest wait", {"{{destination}}": of_database("layover_deliveries_oldest_seconds", "destination")}, "s"
+        ),
+        Panel(
+            "Destinations by state",
+            {"{{destination}} {{state}}": of_database("layover_destination_state", "destination", "state")},
+        ),
+    ],
     "Processes": [
         Panel("Memory", {"{{instance}}": f"layover_process_resident_memory_bytes{{{_JOB}}}"}, "bytes"),
         Panel(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from layover.core.ids import trigger_id
+from layover.ports.delivery_records import DeliveryFilter
 from layover.runtime.operations.triggers import Fire
 from tests.runtime.harness import call, flow
 
@@ -22,15 +23,26 @@ _TRIGGERS = [
 
 async def register_triggered(api: Api) -> None:
     """Register the workflow."""
-    definition = {**flow(call("a"), name="fired"), "secrets": ["HOOK_KEY"], "triggers": _TRIGGERS}
+    definition = {
+        **flow(call("a"), name="fired"),
+        "secrets": ["HOOK_KEY"],
+        "triggers": _TRIGGERS,
+        "notify": [{"on": ["execution.completed"], "via": {"webhook": "http://localhost/refused"}}],
+    }
     await api.engine.workflows.register(definition)
 
 
 async def fire(api: Api) -> None:
-    """Start one execution by a trigger, send one delivery that is not signed, and one signal that has to wait."""
+    """Start one execution by a trigger, send one delivery that is not signed, and one signal that has to wait.
+
+    That the execution has ended is told to an address that is refused.
+    """
     fired = await api.engine.triggers.fire(trigger_id("fired", "fired"), Fire({}), None)
     assert fired.execution_id is not None
     await api.engine.executions.wait(fired.execution_id)
+    dead = DeliveryFilter(state="dead", execution_id=fired.execution_id)
+    while not await api.engine.instance.store.deliveries.list_deliveries(dead):
+        await api.get("/healthz")
     assert (await api.ask("POST", "/hooks/fired/posted", {}, as_="")).status == 401
     await api.engine.triggers.pause(trigger_id("fired", "held"), "", None)
     await api.engine.signals.deliver("hold", "", {})  # it stays pending

@@ -19,6 +19,14 @@ EVENTS: Final = {
     "connections_lowered": "The limit of open files allows fewer connections than the settings.",
     "credentials_refused": "Credentials that are not valid came from an address.",
     "decision_failed": "A step could not be decided, by a fault of Layover; please report it.",
+    "deliveries_failed": "The deliveries of a destination could not be claimed; it is tried again.",
+    "delivery": "An attempt at a delivery, what came of it, and how many milliseconds it took.",
+    "delivery_failed": "A delivery could not be read or sent, for a fault of the store or of Layover; it is "
+    "tried again.",
+    "delivery_not_settled": "The outcome of a delivery could not be written; that is tried again until another "
+    "instance may send it.",
+    "delivery_taken_over": "The outcome of a delivery came too late: another instance has taken it over, or a "
+    "user has changed it.",
     "dispatch_failed": "A signal was stored and will be dispatched to its waiters later.",
     "engine_closed": "The instance has stopped.",
     "engine_opened": "The instance has started; `poll` is in milliseconds.",
@@ -49,6 +57,7 @@ EVENTS: Final = {
     "look_failed": "Commands to running executions could not be read; the next look finds them.",
     "loop_blocked": "A function holds up everything else: it should not be async, or use a thread.",
     "malformed_request": "A connection sent what is not an HTTP request. `left_out` counts lines that were left out.",
+    "message_not_rendered": "The `message` of a notification failed; its default text was sent.",
     "message_undeliverable": "A message to another execution cannot be delivered; please report it.",
     "metrics_not_shared": "The metrics of a process could not be shared with the other processes of a server.",
     "neighbours_unknown": "Which other instances are alive could not be read.",
@@ -57,6 +66,7 @@ EVENTS: Final = {
     "node_logs_lost": "The database did not take log lines of nodes; they are lost, and executions go on.",
     "node_started": "A call of a function begins.",
     "not_ready": "A check of `/readyz` fails.",
+    "notification_put_off": "The directory failed, so a notification is made later.",
     "outcome_not_found": "Whether a step is in the database is not known yet.",
     "outcome_not_taken": "A fault of Layover after a step; the next leg goes on from the log. Please report it.",
     "partition_kept": "A partition of past weeks could not be dropped yet.",
@@ -96,6 +106,7 @@ EVENTS: Final = {
     "stream_let_go": "A stream has ended early.",
     "suspect_driven_alone": "An execution that lost instances is driven alone, so that it takes no other with it.",
     "suspect_put_off": "An execution that lost instances waits before it is resumed.",
+    "too_many_addressees": "A notification is for more people than one may have; the first 1,000 are told.",
     "tracing_cut_short": "The last spans may be lost: the collector did not answer while the process stopped.",
     "tracing_failed": "A span could not be begun or ended, by a fault of the tracing SDK; executions go on without it.",
     "tracing_started": "Spans are exported, as the environment says.",

@@ -76,6 +76,10 @@ _TRIGGERS = (
     _histogram("layover_trigger_lateness_seconds", "Time from an occurrence or input to its execution.", CALLS),
     _histogram("layover_trigger_poll_seconds", "Time that polled sources took to return or fail.", CALLS),
 )
+_DELIVERIES = (
+    _counter("layover_deliveries_total", "Attempts at deliveries, by what came of them.", "destination", "outcome"),
+    _histogram("layover_delivery_seconds", "Time that an attempt at a delivery took.", CALLS, "destination"),
+)
 _INSTANCE = (
     _gauge("layover_processes", "Processes, by release.", "version"),
     _gauge("layover_executions_driven", "Executions that are driven here."),
@@ -114,6 +118,12 @@ _DATABASE = _of_database(
     _gauge("layover_outbox_oldest_age_seconds", "How long the first of them has been due."),
     _gauge("layover_trigger_state", "Triggers, by state.", "state"),
     _gauge("layover_trigger_pending", "Inputs of triggers that wait to start.", "trigger"),
+    _gauge("layover_deliveries_pending", "Deliveries that are not sent yet.", "destination"),
+    _gauge("layover_deliveries_oldest_seconds", "How long the first of them has waited.", "destination"),
+    _gauge("layover_deliveries_dead", "Deliveries that were given up.", "destination"),
+    _gauge(
+        "layover_destination_state", "Destinations: active, open (the breaker) or disabled.", "destination", "state"
+    ),
     _gauge("layover_instances", "Instances that are alive."),
     _gauge("layover_store_size_bytes", "Size of the database file (SQLite)."),
     _gauge("layover_store_free_bytes", "Free space on the disk of the database file (SQLite)."),
@@ -121,4 +131,4 @@ _DATABASE = _of_database(
     _counter("layover_store_gauges_failures_total", "Failed attempts to read them."),
 )
 
-FAMILIES: Final = (*_COMMON, *_EXECUTIONS, *_TRIGGERS, *_INSTANCE, *_STORE, *_SERVER, *_DATABASE)
+FAMILIES: Final = (*_COMMON, *_EXECUTIONS, *_TRIGGERS, *_DELIVERIES, *_INSTANCE, *_STORE, *_SERVER, *_DATABASE)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 import msgspec
+from yarl import URL
 
 from layover.core.definitions.durations import format_duration
 from layover.core.payloads import MAX_INLINE
@@ -22,7 +23,7 @@ from layover.nodes.http_errors import (
     HttpTimeout,
     HttpUnreachable,
 )
-from layover.nodes.http_exchange import describe_request, head_of, read_head
+from layover.nodes.http_exchange import describe_request, head_of, read_beginning, read_head
 from layover.nodes.http_redirects import RedirectGuard
 from layover.nodes.http_request import is_json, read_request
 from layover.tracing.current import current_traceparent
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from multidict import CIMultiDict
-    from yarl import URL
 
     from layover.masking import Masker
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 _REDIRECTS = 5
 _KEPT_ALIVE = 4.0  # seconds: many servers close after five, and a request must not cross that
+_MOST_OF_REPLY = 65_536  # bytes that are read of the reply to a post, so that its connection can be used again
 _CHARSETS = frozenset({"utf-8", "utf-8-sig", "ascii", "iso8859-1", "iso8859-15", "cp1252", "utf-16"})
 _OWN = {"User-Agent": "layover", "Accept-Encoding": "gzip, deflate"}
 
@@ -46,6 +47,14 @@ _OWN = {"User-Agent": "layover", "Accept-Encoding": "gzip, deflate"}
 def _by_sockets(may_reach: Callable[[str], bool]) -> aiohttp.BaseConnector:
     # The caller decides how many requests run at once, and how long each may take.
     return aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEPT_ALIVE, socket_factory=guard_sockets(may_reach))
+
+
+class PostReply(msgspec.Struct, frozen=True, kw_only=True):
+    """What came back from a post: its status, the beginning of its body as text, and when to come again."""
+
+    status: int
+    text: str
+    retry_after: str = ""
 
 
 class HttpClient:
@@ -94,6 +103,27 @@ class HttpClient:
                     return await _read(answer)
         except TimeoutError as error:
             raise HttpTimeout(f"{where} did not respond within {format_duration(longest or 0)}.") from error
+        except aiohttp.ClientError as error:
+            raise _translated(error, where) from error
+        except ValueError as error:
+            raise HttpBadRequest(f"{where}: the request cannot be made.") from error
+
+    async def post(self, address: str, headers: dict[str, str], body: bytes, longest: int) -> PostReply:
+        """Post a body, and return whatever comes back; redirects are not followed, and little is read."""
+        try:
+            url = URL(address)
+        except ValueError as error:
+            raise HttpBadRequest("The address is not valid.") from error
+        where = f"POST {url.host}"
+        try:
+            async with asyncio.timeout(longest / 1000):
+                async with self._session.post(url, headers=headers, data=body, allow_redirects=False) as answer:
+                    text = await read_beginning(answer, _MOST_OF_REPLY)
+                    return PostReply(
+                        status=answer.status, text=text, retry_after=answer.headers.get("Retry-After", "")[:100]
+                    )
+        except TimeoutError as error:
+            raise HttpTimeout(f"{where} did not respond within {format_duration(longest)}.") from error
         except aiohttp.ClientError as error:
             raise _translated(error, where) from error
         except ValueError as error:

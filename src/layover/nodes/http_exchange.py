@@ -35,20 +35,30 @@ def describe_request(error: HttpError, request: HttpNodeRequest, url: URL) -> No
 def head_of(answer: aiohttp.ClientResponse, raw: bytes | bytearray) -> str:
     """Return the status line of a response and the beginning of its body, as far as that is text."""
     text = raw[:_READ].decode(errors="replace").replace("\0", "")
-    return f"{answer.status} {answer.reason or ''}".rstrip() + (f"\n{text}" if text else "")
+    return _status_line(answer) + (f"\n{text}" if text else "")
 
 
 async def read_head(answer: aiohttp.ClientResponse) -> str:
     """Return the same of a response whose body has not been read, and need not be."""
-    raw = b""
+    text = await read_beginning(answer, _READ)
+    return _status_line(answer) + (f"\n{text}" if text else "")
+
+
+async def read_beginning(answer: aiohttp.ClientResponse, most: int) -> str:
+    """Return the beginning of a body as text; a body that does not come to its end tells no less by its status."""
+    raw = bytearray()
     with suppress(TimeoutError, aiohttp.ClientError):
         async with asyncio.timeout(_PATIENCE):
-            while len(raw) < _READ and (part := await answer.content.read(_READ - len(raw))):
+            while len(raw) < most and (part := await answer.content.read(most - len(raw))):
                 raw += part
     if answer.headers.get("Content-Encoding"):
         with suppress(zlib.error):
-            raw = zlib.decompressobj(wbits=47).decompress(raw, _READ)
-    return head_of(answer, raw)
+            raw = bytearray(zlib.decompressobj(wbits=47).decompress(bytes(raw), _READ))
+    return raw[:_READ].decode(errors="replace").replace("\0", "")
+
+
+def _status_line(answer: aiohttp.ClientResponse) -> str:
+    return f"{answer.status} {answer.reason or ''}".rstrip()
 
 
 def _secrets_of(request: HttpNodeRequest) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -14,6 +15,7 @@ from layover.core.definitions.trigger_types import source_key
 from layover.errors import LayoverError
 from layover.nodes.annotations import BadFunction, context_kind, hints_of
 from layover.nodes.function import AnyFunction, NodeFunction, name_of
+from layover.nodes.notifier import NotifierFunction
 from layover.nodes.results import Result, result_of
 from layover.nodes.source import SourceFunction
 from layover.nodes.typed import Arguments, BadInput, arguments_of, misfit, parameters_of
@@ -21,9 +23,19 @@ from layover.nodes.typed import Arguments, BadInput, arguments_of, misfit, param
 if TYPE_CHECKING:
     from layover.nodes.context import CallContext
 
-__all__ = ["AnyFunction", "BadFunction", "Function", "PolledSource", "Registry", "UnknownNodeType", "UnknownProbe"]
+__all__ = [
+    "AnyFunction",
+    "BadFunction",
+    "Function",
+    "Notifier",
+    "PolledSource",
+    "Registry",
+    "UnknownNodeType",
+    "UnknownProbe",
+]
 
 _CURSOR = "cursor"  # the parameter of a source
+_is_destination = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,62}").fullmatch
 _NOT_CALLED = TYPES.keys() - {"http", "send"}  # node types that the engine runs by itself
 
 
@@ -116,6 +128,17 @@ class PolledSource(msgspec.Struct, frozen=True):
         return function.call({**taken, "cursor": cursor}, None)
 
 
+class Notifier(msgspec.Struct, frozen=True):
+    """A function that is a destination, as the runtime calls it."""
+
+    function: Function
+    on: tuple[str, ...] = ()  # the kinds of occasions that it is told of
+
+    def tell(self, notification: object) -> object:
+        """Call it; an async one returns an awaitable."""
+        return self.function.function(notification)
+
+
 _of_classes: dict[type, Function] = {}  # descriptions of their objects
 
 
@@ -128,14 +151,17 @@ class Registry:
         self._names: frozenset[str] = frozenset()
         self._probes: dict[str, Function] = {}
         self._sources: dict[str, PolledSource] = {}
+        self.notifiers: dict[str, Notifier] = {}
 
     def add(self, function: AnyFunction, name: str | None = None, probe: AnyFunction | None = None) -> str:
         """Register a function as a node type, optionally with its probe; the same name again replaces both.
 
-        A source is registered as such: node types and sources have names of their own.
+        A source or a notifier is registered as such: node types, sources and destinations have names of their own.
         """
         if isinstance(function, SourceFunction):
             return self.add_source(function)
+        if isinstance(function, NotifierFunction):
+            return self.add_notifier(function)
         known = name or name_of(function)
         if not known.isidentifier() or known in _NOT_CALLED:
             raise BadFunction(f"`{known}` cannot be the name of a node type; give another as `name`.")
@@ -179,6 +205,17 @@ class Registry:
         self._sources[known] = PolledSource(
             _describe_polled(known, source), None if acknowledging is None else _describe_polled(known, acknowledging)
         )
+        return known
+
+    def add_notifier(self, given: NotifierFunction[..., Any]) -> str:
+        """Register a function as a destination; the same name again replaces it."""
+        known = given.name
+        if not _is_destination(known):
+            raise BadFunction(f"`{known}` cannot be the name of a destination; give another as `name`.")
+        described = _describe(known, given, is_probe=True)
+        if described.whole is None:
+            raise BadFunction(f"`{known}` cannot be a notifier: it takes one parameter, the notification.")
+        self.notifiers[known] = Notifier(described, given.on)
         return known
 
     def find_source(self, name: str) -> PolledSource | None:
@@ -240,6 +277,9 @@ def _describe_polled(name: str, given: AnyFunction) -> Function:
 
 def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Function:
     """Describe a function before it is called; the result of a probe is not checked."""
+    is_notifier = isinstance(given, NotifierFunction)
+    if isinstance(given, NotifierFunction):
+        given = given.function
     marked = given if isinstance(given, NodeFunction | SourceFunction) else None
     function, seen = (given, {}) if marked is None else (marked.function, marked.seen)
     try:
@@ -258,8 +298,8 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
     blocks = context is not None and context_kind(context.annotation) == "SyncNodeContext"
     if is_async and blocks:
         raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it: use a NodeContext.")
-    hints = hints_of(name, function, seen)
-    arguments = arguments_of(name, others, hints)
+    hints = {} if is_notifier else hints_of(name, function, seen)
+    arguments = None if is_notifier else arguments_of(name, others, hints)  # it is given a struct, not JSON
     return Function(
         name=name,
         function=function,

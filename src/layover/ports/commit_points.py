@@ -36,6 +36,9 @@ class CommitPoint(StrEnum):
     INPUT_STARTED = "input_started"  # its execution exists, and the trigger does not know yet
     MESSAGES_DELIVERED = "messages_delivered"  # messages have arrived, and are still in the outbox
     MESSAGES_SENT = "messages_sent"  # they are deleted from the outbox
+    NOTICE_EXPANDED = "notice_expanded"  # an occasion has become deliveries, and none is claimed yet
+    DELIVERY_CLAIMED = "delivery_claimed"  # deliveries are claimed, and nothing is sent
+    DELIVERY_MADE = "delivery_made"  # something is sent, and that is not stored yet
     LEASES_RENEWED = "leases_renewed"
     LEASES_RELEASED = "leases_released"
     SNAPSHOT_DECIDED = "snapshot_decided"  # an append with a snapshot is about to be handed over

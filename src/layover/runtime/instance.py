@@ -9,6 +9,13 @@ from layover.core.notify_rules import occasions_of
 from layover.ports.hints import Hints
 from layover.ports.read_times import ReadTimes
 from layover.runtime.calls.node_runner import NodeRunner
+from layover.runtime.deliveries.delivery_sender import DeliverySender
+from layover.runtime.deliveries.destinations import Destinations
+from layover.runtime.deliveries.directory import PeopleFinder
+from layover.runtime.deliveries.expander import DeliveryExpander
+from layover.runtime.deliveries.function_wire import FunctionWire
+from layover.runtime.deliveries.http_poster import HttpPoster
+from layover.runtime.deliveries.wires import Wires
 from layover.runtime.dispatch.active_executions import ActiveExecutions, Leases
 from layover.runtime.dispatch.claim_schedule import ClaimSchedule
 from layover.runtime.dispatch.claimer import Claimer
@@ -43,7 +50,7 @@ from layover.runtime.triggers.poll_arguments import PollArgumentMaker
 from layover.runtime.triggers.poller import Poller
 from layover.runtime.triggers.schedule_claimer import ScheduleClaimer
 from layover.runtime.triggers.signal_inputs import SignalInputs
-from layover.runtime.triggers.source_calls import MOST_AT_ONCE
+from layover.runtime.triggers.source_calls import MOST_AT_ONCE, SourceCalls
 from layover.runtime.triggers.trigger_errors import TriggerErrors
 from layover.runtime.triggers.trigger_runner import TriggerRunner
 from layover.runtime.triggers.webhooks import Webhooks
@@ -137,6 +144,7 @@ class Instance:
         self.signals = Signals(store, clock, machine.ids, self.signal_router)
         self._assemble_triggers(others)
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
+        self._assemble_deliveries(messages)
         self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
         self.purger = Purger(store, self.driver, self.plans)
         self._looks: set[asyncio.Task[None]] = set()
@@ -173,6 +181,37 @@ class Instance:
             store, clock, claimer, self.trigger_runner, self.metrics, self.filtered_inputs
         )
         self.webhooks = Webhooks(self, claimer)
+
+    def _assemble_deliveries(self, messages: NewMessages) -> None:
+        """Put together what makes deliveries of occasions, and what sends them."""
+        store, settings, machine = self.store, self.settings, self.machine
+        threads = machine.threads(MOST_AT_ONCE, MOST_AT_ONCE, _nothing)
+        self.notifier_calls = SourceCalls(self.clock, threads, "notifier")
+        poster = HttpPoster(private=settings.http_private, connect=machine.connect)
+        self.wires = Wires(poster, FunctionWire(self.registry, self.notifier_calls))
+        destinations = Destinations(store.deliveries, self.registry, settings.destinations)
+        self.directory = PeopleFinder(store.people, settings.directory)
+        self.delivery_sender = DeliverySender(
+            store=store,
+            clock=self.clock,
+            settings=settings,
+            destinations=destinations,
+            wire=machine.wire if machine.wire is not None else self.wires,
+            secrets=self.secrets,
+            grants=self.secret_grants,
+            chance=machine.chance,
+            metrics=self.metrics,
+            told=messages.look,
+        )
+        self.outbox_relay.expander = DeliveryExpander(
+            store=store,
+            plans=self.plans,
+            clock=self.clock,
+            settings=settings,
+            destinations=destinations,
+            directory=self.directory,
+            sender=self.delivery_sender,
+        )
 
     def listen(self) -> None:
         """Hear what other instances tell, if there is a way to them."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from layover.nodes.http_client import Connect
     from layover.ports.store import Store
     from layover.runtime.calls.call_out import CallOut
+    from layover.runtime.deliveries.shipments import DeliveryWire
     from layover.runtime.dispatch.active_executions import Leases
     from layover.tracing.tracer import Tracer
 
@@ -37,6 +38,7 @@ class Machine:
         self.chance = random.Random()  # noqa: S311 - it spreads what would else be done at the same moment
         self.ids = Ids(self.secret)
         self.connect: Connect | None = None  # of `http` nodes, if not by sockets
+        self.wire: DeliveryWire | None = None  # by which deliveries go, if not to the outside
         self.on_begin: Callable[[CallOut], None] | None = None  # told of each function that is entered; on any thread
 
     def running(self) -> int:

@@ -51,6 +51,8 @@ class Metrics:
         self.leases_lost = 0
         self.trigger_inputs: Counter[tuple[str, str]] = Counter()  # by trigger and outcome
         self.webhooks_refused: Counter[str] = Counter()  # by reason
+        self.deliveries: Counter[tuple[str, str]] = Counter()  # by destination and outcome
+        self._delivery_seconds: dict[str, Distribution] = {}  # by destination
         self.trigger_lateness = Distribution(CALLS)
         self.trigger_poll = Distribution(CALLS)
         self.pause_seconds = Distribution(PAUSES)
@@ -66,6 +68,7 @@ class Metrics:
         self._workflows = LabelValues()
         self._node_types = LabelValues()
         self._triggers = LabelValues()
+        self._destinations = LabelValues()
         self._outcomes = LabelValues(_MOST_OUTCOMES)
 
     # Counting
@@ -133,6 +136,12 @@ class Metrics:
     def webhook_refused(self, reason: str) -> None:
         """Count a delivery that did not prove who sent it."""
         self.webhooks_refused[reason] += 1
+
+    def delivered(self, destination: str, outcome: str, seconds: float) -> None:
+        """Count an attempt at a delivery."""
+        known = self._destinations.bounded(destination)
+        self.deliveries[known, outcome] += 1
+        _observe(self._delivery_seconds, known, CALLS, seconds)
 
     def read(self, operation: str, seconds: float) -> None:
         """Count a read of the store."""
@@ -205,6 +214,7 @@ class Metrics:
             ("layover_wait_duration_seconds", self._waits),
             ("layover_execution_duration_seconds", self._lives),
             ("layover_store_read_duration_seconds", self._reads),
+            ("layover_delivery_seconds", self._delivery_seconds),
         ):
             for label, distribution in distributions.items():
                 found.add_distribution(name, distribution, label)
@@ -225,6 +235,8 @@ class Metrics:
                 found.add(name, count, workflow)
         for trigger, count in self.trigger_inputs.items():
             found.add("layover_trigger_inputs_total", count, *trigger)
+        for labels, count in self.deliveries.items():
+            found.add("layover_deliveries_total", count, *labels)
         for reason, count in self.webhooks_refused.items():
             found.add("layover_webhooks_refused_total", count, reason)
 

@@ -81,6 +81,8 @@ class PassiveRuntime(Opened):
         try:
             instance.secrets.close()
             await instance.store_gauges.stop()
+            instance.notifier_calls.stop()
+            await instance.wires.close()
             await instance.node_runner.stop(0)
             await instance.committer.stop()
             await instance.driver.release_all()

@@ -10,8 +10,9 @@ import asyncio
 import logging
 import signal
 from functools import partial
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from layover.errors import BadUse
 from layover.logs.capture import start_capturing, stop_capturing
 from layover.nodes.http_addresses import anywhere, is_public
 from layover.nodes.http_node import HttpNode
@@ -19,6 +20,7 @@ from layover.nodes.registry import Registry
 from layover.ports.errors import StoreError
 from layover.redaction import add_hook, remove_hook
 from layover.runtime.clock import Clock
+from layover.runtime.deliveries.notifier_rules import with_notifiers
 from layover.runtime.dispatch.lease_renewer import AFTER_FAILURE
 from layover.runtime.dispatch.service import Service
 from layover.runtime.instance import Instance
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from layover.metrics.distribution import Distribution
+    from layover.nodes.notifier import NotifierFunction
     from layover.nodes.registry import AnyFunction
     from layover.ports.secrets import Secrets
     from layover.ports.store import Store
@@ -40,8 +43,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("layover.engine")
 
-_PURGER, _PROGRESS, _NODE_LOGS = "purger", "progress", "node_logs"
-_NOT_NEEDED = frozenset({_PURGER, _PROGRESS, _NODE_LOGS})
+_PURGER, _PROGRESS, _NODE_LOGS, _SENDER = "purger", "progress", "node_logs", "delivery_sender"
+_NOT_NEEDED = frozenset({_PURGER, _PROGRESS, _NODE_LOGS, _SENDER})
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -76,6 +79,12 @@ class Runtime(Opened):
         self._watchdog: Watchdog | None = None
         self._standby: StandbyRenewer | None = None
 
+    def add_notifier(self, function: NotifierFunction[..., Any]) -> None:
+        """Register a function as a destination, before the engine is opened."""
+        if self._open is not None:
+            raise BadUse(f"The notifier `{function.name}` comes too late: decorate it before the engine is opened.")
+        self._registry.add_notifier(function)
+
     async def __aenter__(self) -> Self:
         with outside_spans():
             await self._begin()
@@ -83,7 +92,8 @@ class Runtime(Opened):
 
     async def _begin(self) -> None:
         clock = self._clock
-        instance = Instance(self._store, self._registry, self._settings, clock, self._machine, self._providers)
+        settings = with_notifiers(self._settings, self._registry)
+        instance = Instance(self._store, self._registry, settings, clock, self._machine, self._providers)
         await self._store.open(instance.id)
         await clock.ask(self._store)
         self._open = Operations(instance)
@@ -99,6 +109,7 @@ class Runtime(Opened):
             service("lease_renewer", instance.lease_renewer.renew, first_pause=retry, longest_pause=retry),
             service("listener", instance.lease_renewer.listen),
             service("trigger_runner", instance.trigger_runner.run),
+            service(_SENDER, instance.delivery_sender.run),
             service(_PURGER, instance.purger.run),
             service(_PROGRESS, instance.progress.run),
         ]
@@ -136,6 +147,7 @@ class Runtime(Opened):
         instance.driver.stop()
         instance.claimer.stop()
         instance.trigger_runner.stop()
+        instance.delivery_sender.halt()
         try:
             async with asyncio.timeout(seconds + of_store):
                 await self._wind_down(instance, seconds)
@@ -144,6 +156,7 @@ class Runtime(Opened):
             instance.node_runner.hurry()
             instance.node_runner.dismiss()
             instance.poller.dismiss()
+            instance.delivery_sender.dismiss()
         finally:
             if instance.node_logs is not None:
                 stop_capturing()
@@ -162,6 +175,8 @@ class Runtime(Opened):
             except (TimeoutError, StoreError) as error:  # a stop does not wait for a store that is out of reach
                 _log.warning("store_not_closed instance=%s", instance.id, exc_info=error)
             await self._http.close()
+            instance.notifier_calls.stop()
+            await instance.wires.close()
             _log.info("engine_closed instance=%s", instance.id)
 
     async def _wind_down(self, instance: Instance, grace: float) -> None:
@@ -171,7 +186,7 @@ class Runtime(Opened):
         claimer, outbox_relay, *_ = self._services
         await asyncio.wait([claimer.task])
         await instance.critical.drain()  # what was just claimed is driven, or given back, with the rest
-        await instance.node_runner.stop(grace)
+        await asyncio.gather(instance.node_runner.stop(grace), instance.delivery_sender.stop(grace))
         await instance.poller.stop()
         instance.driver.flush()
         await instance.committer.stop()

@@ -14,6 +14,7 @@ from layover.errors import LayoverError
 from layover.metrics.labels import MOST_VALUES, OTHER
 from layover.metrics.samples import Samples
 from layover.ports.trigger_records import TRIGGER_STATES
+from layover.runtime.deliveries.gauges import DeliveryGauges, read_delivery_gauges
 
 if TYPE_CHECKING:
     from layover.ports.store import Store
@@ -38,6 +39,7 @@ class StoreGauges:
         self._store = store
         self._clock = clock
         self._found: Gauges | None = None
+        self._deliveries = DeliveryGauges()
         self._instances = 0
         self._read_at = 0  # by the clock that never jumps
         self._next_at = 0  # the same
@@ -57,6 +59,7 @@ class StoreGauges:
             samples.add("layover_store_gauges_age_seconds", (self._clock.running() - self._read_at) / 1000)
             samples.add("layover_instances", self._instances)
             _add(samples, self._found, self._clock.now())
+            self._deliveries.add_to(samples, self._clock.now())
         return samples
 
     async def stop(self) -> None:
@@ -70,12 +73,14 @@ class StoreGauges:
         try:
             async with asyncio.timeout(_TIMEOUT):
                 found = await self._store.queries.read_gauges(now, now - _DAY, MOST_VALUES)
+                deliveries = await read_delivery_gauges(self._store.deliveries)
                 others = await self._store.instances.list_others()
         except (LayoverError, TimeoutError) as error:
             self.failures += 1
             _log.warning("gauges_not_read error=%r", error)
         else:
             self._found, self._instances, self._read_at = found, len(others) + 1, began
+            self._deliveries = deliveries
         ended = self._clock.running()
         self._next_at = ended + max(self.fresh, _SHARE * (ended - began))
 

@@ -34,6 +34,11 @@ class NewMessages:
                 self.written.append(message)
         self._hinted.set()
 
+    def look(self) -> None:
+        """Look at once for messages that are due: some were just written."""
+        self.look_at = 0
+        self._hinted.set()
+
     def stop(self) -> None:
         """Take no more."""
         self.is_stopped = True

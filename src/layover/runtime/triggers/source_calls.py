@@ -1,4 +1,4 @@
-"""Calls of sources, with a timeout; the functions are the user's, and may do anything.
+"""Calls of sources and notifiers, with a timeout; the functions are the user's, and may do anything.
 
 An async function that does not end in time is cancelled, another is abandoned on its thread. What either still returns
 is ignored. As long as too many of them do not come to their end, no source is called.
@@ -32,9 +32,10 @@ class SourceFailed(LayoverError):  # noqa: N818 - it says what the source has do
 
 
 class SourceCalls:
-    """Calls sources."""
+    """Calls sources, or what else the `noun` says."""
 
-    def __init__(self, clock: Clock, threads: Threads) -> None:
+    def __init__(self, clock: Clock, threads: Threads, noun: str = "source") -> None:
+        self._noun = noun
         self._clock = clock
         self._threads = threads
         self._left: set[asyncio.Task[object]] = set()
@@ -43,8 +44,8 @@ class SourceCalls:
     async def call(self, function: Function, make: Callable[[], object], timeout: int) -> object:  # noqa: ASYNC109 - in milliseconds, of the engine's clock
         """Return what a source returns; SourceFailed if it raises, or takes longer than that."""
         if len(self._left) >= _MOST_LEFT:
-            raise SourceFailed(f"{len(self._left)} calls of sources that were given up have not ended.")
-        work = asyncio.get_running_loop().create_task(self._made(function, make), name=f"source {function.name}")
+            raise SourceFailed(f"{len(self._left)} calls of {self._noun}s that were given up have not ended.")
+        work = asyncio.get_running_loop().create_task(self._made(function, make), name=f"{self._noun} {function.name}")
         over = asyncio.Event()
         work.add_done_callback(lambda _: over.set())
         ringing = self._clock.call_at(self._clock.now() + timeout, over.set)
@@ -57,9 +58,9 @@ class SourceCalls:
             if not work.done():
                 self._leave(work)
         if not work.done():
-            raise SourceFailed(f"The source `{function.name}` did not return within {timeout / 1000:g} s.")
+            raise SourceFailed(f"The {self._noun} `{function.name}` did not return within {timeout / 1000:g} s.")
         if work.cancelled():
-            raise SourceFailed(f"The source `{function.name}` was cancelled from within.")
+            raise SourceFailed(f"The {self._noun} `{function.name}` was cancelled from within.")
         return work.result()
 
     def _leave(self, work: asyncio.Task[object]) -> None:

@@ -1,0 +1,1 @@
+"""Deliveries: from an occasion in the outbox to what people and systems receive."""

@@ -1,0 +1,109 @@
+"""Whom a notification is for: people who are asked, the requester, users, roles, and addresses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from layover.core.approval_rules import Approver, may_decide
+from layover.core.notifications import REQUESTS
+from layover.model.people import Person
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.approval_rules import ApprovalRules
+    from layover.core.engine.state import Point
+    from layover.ports.directory import Directory
+
+PEOPLE: Final = "people"
+REQUESTER: Final = "requester"
+_USER: Final = "user:"
+_ROLE: Final = "role:"
+MOST: Final = 1_000
+
+
+class Addressee(NamedTuple):
+    """A person, or an address; a person whose address is not known has none."""
+
+    user: str
+    mail: str
+
+
+class Asked(NamedTuple):
+    """What decides who is meant: the occasion, its point, and who started the execution."""
+
+    kind: str
+    point: Point | None
+    requester: str | None
+    now: int
+
+
+async def addressees(to: Sequence[str], asked: Asked, directory: Directory) -> list[Addressee]:
+    """Return whom a list means: each person and each address once."""
+    users, roles, mails = _named(to, asked)
+    people = {one.user: one for one in await directory.people(users, roles)}
+    if PEOPLE in to and asked.kind in REQUESTS and asked.point is not None and asked.point.rules is not None:
+        people = _who_may_answer(people, users, to, asked.point, asked.point.rules)
+        users = [one for one in users if one in people]
+    people |= await _substitutes(people, asked.now, directory)
+    found = [Addressee(one, _mail_of(people.get(one), one)) for one in dict.fromkeys([*users, *sorted(people)])]
+    found += [Addressee("", one) for one in mails]
+    return list({one.mail or f"user:{one.user}": one for one in reversed(found)}.values())[::-1][:MOST]
+
+
+def _named(to: Sequence[str], asked: Asked) -> tuple[list[str], list[str], list[str]]:
+    """Return the users, roles and addresses that a list names."""
+    users: list[str] = []
+    roles: list[str] = []
+    mails: list[str] = []
+    for one in to:
+        if one == PEOPLE:
+            named, of_roles = _asked_by(asked.point)
+            users += named
+            roles += of_roles
+        elif one == REQUESTER:
+            users += [asked.requester] if asked.requester else []
+        elif one.startswith(_USER):
+            users.append(one.removeprefix(_USER))
+        elif one.startswith(_ROLE):
+            roles.append(one.removeprefix(_ROLE))
+        elif "@" in one:
+            mails.append(one)
+    return list(dict.fromkeys(users)), list(dict.fromkeys(roles)), list(dict.fromkeys(mails))
+
+
+def _asked_by(point: Point | None) -> tuple[list[str], list[str]]:
+    rules = point.rules if point is not None else None
+    if rules is None:
+        return [], []
+    takers = [taker for _, taker in rules.delegates]
+    return [*rules.users, *rules.escalated_users, *takers], [*rules.roles, *rules.escalated_roles]
+
+
+def _who_may_answer(
+    people: dict[str, Person], users: Sequence[str], to: Sequence[str], point: Point, rules: ApprovalRules
+) -> dict[str, Person]:
+    """Return those who may decide now, and those who are named beside them."""
+    beside = {one.removeprefix(_USER) for one in to if one.startswith(_USER)}
+    roles = {one.removeprefix(_ROLE) for one in to if one.startswith(_ROLE)}
+    known = {user: people.get(user) or Person(user=user) for user in users} | people
+    return {
+        user: person
+        for user, person in known.items()
+        if user in beside
+        or not roles.isdisjoint(person.roles)
+        or may_decide(rules, Approver(user, person.roles), point.decisions) is None
+    }
+
+
+async def _substitutes(people: dict[str, Person], now: int, directory: Directory) -> dict[str, Person]:
+    """Return who stands in for those who are away, if they are not told anyway."""
+    away = [one.away for one in people.values() if one.away is not None and one.away.until.milliseconds > now]
+    names = [one.substitute for one in away if one.substitute and one.substitute not in people]
+    return {one.user: one for one in await directory.people(names, [])} if names else {}
+
+
+def _mail_of(person: Person | None, user: str) -> str:
+    """Return where mail to a person goes; a name that is an address is one."""
+    known = person.addresses.get("mail", "") if person is not None else ""
+    return known or (user if "@" in user else "")

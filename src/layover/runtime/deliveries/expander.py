@@ -1,0 +1,232 @@
+"""Makes deliveries of an occasion: destinations and people are looked up, and texts rendered, once for all attempts.
+
+The deliveries are inserted in the transaction that deletes the message, or not at all. So it does not matter how many
+instances expand a message, or at which moment one dies. The id of a delivery follows from the event, the destination
+and the addressee: two rules that would tell one person the same by the same way make one delivery.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
+
+import msgspec
+
+from layover.core.definitions.model import InlineDestination
+from layover.core.definitions.problems import InvalidDefinition
+from layover.core.ids import uuid8
+from layover.core.notifications import SEND, SERVICE_OCCASIONS, Occasion
+from layover.ports.commit_points import CommitPoint, reached
+from layover.ports.delivery_records import DeliveryFilter, DeliveryRow
+from layover.runtime.deliveries.addressees import Addressee, Asked, addressees
+from layover.runtime.deliveries.default_texts import SpokenText
+from layover.runtime.deliveries.destination_config import KnownDestination, inline_destination
+from layover.runtime.deliveries.directory_file import DirectoryFailed
+from layover.runtime.deliveries.occasion_facts import read_facts, text_facts
+from layover.runtime.deliveries.parcels import Parcel, write_parcel
+from layover.runtime.deliveries.texts import cut_text, spoken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from layover.core.notifications import Sent
+    from layover.core.plan import PlannedNotify
+    from layover.ports.directory import Directory
+    from layover.ports.records import Message
+    from layover.ports.store import Store
+    from layover.runtime.clock import Clock
+    from layover.runtime.deliveries.destinations import Destinations
+    from layover.runtime.deliveries.occasion_facts import OccasionFacts
+    from layover.runtime.plans import Plans
+    from layover.runtime.settings import RuntimeSettings
+
+_ABOUT_DELIVERIES: Final = frozenset({"delivery.dead", "destination.disabled"})
+_MOST_ROWS: Final = 1_000  # of one occasion
+
+_log = logging.getLogger("layover.deliveries")
+
+
+class Hinted(Protocol):
+    """What is woken when there is something to send."""
+
+    def hint(self, at: int = 0) -> None:
+        """Look at a moment at the latest."""
+
+
+class _Way(NamedTuple):
+    """One way by which an occasion is told: a destination that is known or only named, for whom, and in which words."""
+
+    name: str
+    known: KnownDestination | None
+    inline: dict[str, object] | None
+    to: tuple[str, ...]
+    text: SpokenText
+    data: dict[str, object]
+
+
+class _Telling(NamedTuple):
+    """An occasion that is being expanded."""
+
+    message: Message
+    occasion: Occasion
+    facts: OccasionFacts
+    now: int
+
+    @property
+    def execution_id(self) -> str | None:
+        return None if self.occasion.kind in SERVICE_OCCASIONS else self.message.sender
+
+
+class DeliveryExpander:
+    """Expands occasions, for any instance."""
+
+    def __init__(  # noqa: PLR0913 - each is named where it is given
+        self,
+        *,
+        store: Store,
+        plans: Plans,
+        clock: Clock,
+        settings: RuntimeSettings,
+        destinations: Destinations,
+        directory: Directory,
+        sender: Hinted,
+    ) -> None:
+        self._store = store
+        self._plans = plans
+        self._clock = clock
+        self._settings = settings
+        self._destinations = destinations
+        self._directory = directory
+        self._sender = sender
+
+    async def expand(self, message: Message) -> bool:
+        """Insert the deliveries of an occasion and delete its message, in one transaction."""
+        occasion = msgspec.json.decode(message.body, type=Occasion)
+        now = self._clock.now()
+        facts = await read_facts(self._store, message, occasion, now)
+        try:
+            rows = [] if facts is None else await self._all_rows(_Telling(message, occasion, facts, now))
+        except DirectoryFailed as error:
+            _log.warning("notification_put_off kind=%s error=%s", occasion.kind, error.message)
+            return False
+        unique = list({row.id: row for row in reversed(rows)}.values())[::-1][:_MOST_ROWS]
+        if len(rows) > _MOST_ROWS:
+            _log.warning("too_many_addressees kind=%s count=%d", occasion.kind, len(rows))
+        await self._store.deliveries.expand(message, unique)
+        reached(CommitPoint.NOTICE_EXPANDED)
+        if unique:
+            self._sender.hint()
+        return True
+
+    async def _all_rows(self, telling: _Telling) -> list[DeliveryRow]:
+        return [row for way in await self._ways(telling) for row in await self._rows(telling, way)]
+
+    # Ways
+
+    async def _ways(self, telling: _Telling) -> list[_Way]:
+        occasion = telling.occasion
+        if occasion.send is not None:
+            return [await self._way_of_send(occasion.send)]
+        texts = text_facts(telling.message, occasion, telling.facts, self._settings.public_url)
+        ways: list[_Way] = []
+        for rule in await self._rules(occasion):
+            name, known, inline = await self._destination(rule.definition.via)
+            if occasion.kind in _ABOUT_DELIVERIES and name == occasion.subject:
+                continue  # what does not work cannot tell of it
+            text = spoken(rule, occasion.kind, texts, telling.facts.at)
+            ways.append(_Way(name, known, inline, rule.definition.to, text, {}))
+        return ways
+
+    async def _rules(self, occasion: Occasion) -> list[PlannedNotify]:
+        """Return the rules that ask for a kind of occasions: those of the definition, then those of the settings."""
+        of_plan: Sequence[PlannedNotify] = ()
+        if occasion.hash:
+            of_plan = (await self._plans.of(occasion.hash)).notify
+        return [one for one in (*of_plan, *self._settings.notify) if occasion.kind in one.definition.on]
+
+    async def _way_of_send(self, sent: Sent) -> _Way:
+        name, known, inline = await self._destination(sent.via)
+        data: dict[str, object] = {} if sent.data is None else {"data": sent.data}
+        return _Way(name, known, inline, sent.to, cut_text(SpokenText(sent.subject, sent.text)), data)
+
+    async def _destination(self, via: object) -> tuple[str, KnownDestination | None, dict[str, object] | None]:
+        """Return the name of a destination, what is known of it, and what it is if it is in place."""
+        if isinstance(via, str):
+            return via, await self._destinations.find(via), None
+        written: dict[str, object] = msgspec.to_builtins(via) if isinstance(via, InlineDestination) else _fields(via)
+        try:
+            known = inline_destination(written)
+        except InvalidDefinition:
+            return "webhook:", None, written
+        return known.name, known, written
+
+    # Rows
+
+    async def _rows(self, telling: _Telling, way: _Way) -> list[DeliveryRow]:
+        """Return a delivery for each addressee of a mail; for everything else, one."""
+        asked = Asked(telling.occasion.kind, telling.facts.point, telling.facts.requester, telling.now)
+        people = await addressees(way.to, asked, self._directory) if way.to else []
+        if way.known is None or way.known.kind != "mail":
+            users = tuple(one.user or one.mail for one in people)
+            return [self._row(telling, way, Addressee("", ""), users)]
+        # Nobody who could be told: that is a delivery as well, which says so.
+        return [self._row(telling, way, one, _users(one), await self._first(telling, way, one)) for one in people] or [
+            self._row(telling, way, Addressee("", ""), ())
+        ]
+
+    async def _first(self, telling: _Telling, way: _Way, addressee: Addressee) -> str:
+        """Return the id of the first mail to somebody about the same point; nothing if this is the first."""
+        occasion = telling.occasion
+        if not occasion.point or occasion.kind in (SEND, "pause.opened"):
+            return ""
+        wanted = DeliveryFilter(execution_id=telling.message.sender, point=occasion.point, destination=way.name)
+        before = [row for row in await self._store.deliveries.list_deliveries(wanted) if row.address == addressee.mail]
+        return before[-1].id if before else ""
+
+    def _row(
+        self, telling: _Telling, way: _Way, addressee: Addressee, people: tuple[str, ...], first: str = ""
+    ) -> DeliveryRow:
+        message, occasion, facts = telling.message, telling.occasion, telling.facts
+        whom = addressee.mail or addressee.user
+        execution_id = telling.execution_id
+        ordered = execution_id is not None and (way.known is None or way.known.ordered)
+        include = way.known.include if way.known is not None else ()
+        parcel = Parcel(
+            kind=occasion.kind,
+            at=facts.at,
+            workflow=occasion.workflow,
+            hash=occasion.hash,
+            execution_id=execution_id,
+            point=facts.told_point(),
+            people=people,
+            subject=way.text.subject,
+            text=way.text.text,
+            data=way.data | facts.included(include),
+            first=first,
+            via=way.inline,
+            reports_on=occasion.subject,
+        )
+        return DeliveryRow(
+            id=uuid8(f"delivery/{message.sender}/{facts.life}/{message.n}/{way.name}/{whom}"),
+            execution_id=execution_id,
+            workflow=occasion.workflow,
+            n=message.n,
+            lane=f"{way.name}/{execution_id}/{whom}" if ordered else "",
+            destination=way.name,
+            kind=occasion.kind,
+            point=occasion.point,
+            user=addressee.user,
+            address=addressee.mail,
+            body=write_parcel(parcel),
+            created_at=telling.now,
+            due_at=telling.now,
+            awaited=occasion.send is not None and occasion.send.awaited,
+        )
+
+
+def _users(addressee: Addressee) -> tuple[str, ...]:
+    return (addressee.user,) if addressee.user else ()
+
+
+def _fields(given: object) -> dict[str, object]:
+    return given if isinstance(given, dict) else {}
