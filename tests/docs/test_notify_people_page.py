@@ -9,9 +9,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from layover.core.definitions.destinations import read_destination
 
 from layover import check
+from layover.core.definitions.destinations import read_destination
 from tests.docs.pages import blocks, page
 
 if TYPE_CHECKING:
