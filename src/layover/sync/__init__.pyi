@@ -1,5 +1,5 @@
 # Written by tools/sync_stub.py from the signatures of the async classes: change those.
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from ssl import SSLContext
 from types import TracebackType
@@ -35,6 +35,7 @@ from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
 from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
 from layover.nodes.registry import AnyFunction
+from layover.ports.directory import Directory
 from layover.ports.secrets import Secrets
 from layover.settings import Settings
 
@@ -371,12 +372,16 @@ class SyncEngine(SyncDoor):
         workflows: Iterable[Definition] = (),
         probes: Mapping[str, AnyFunction] | None = None,
         secrets: Iterable[Secrets] = (),
+        directory: Directory | None = None,
         settings: Settings | None = None,
         user: str | None = None,
         roles: Sequence[str] = (),
         drive: bool = True,
     ) -> None: ...
     def as_user(self, user: str, roles: Sequence[str] = ()) -> Self: ...
+    def notifier(
+        self, function: Callable[..., Any] | None = None, /, *, name: str | None = None, on: Sequence[str] = ()
+    ) -> Any: ...
     def close(self, grace: Duration | None = None) -> None: ...
     def hook_addresses(self) -> dict[str, str]: ...
     def serve(self) -> None: ...
