@@ -18,6 +18,7 @@ class Twin(NamedTuple):
     file: str
     of: str
     header: str
+    part: tuple[str, str] | None = None  # a class that it inherits methods from, and its file
 
 
 TWINS = (
@@ -26,8 +27,10 @@ TWINS = (
     Twin("interface/pause_point_handle.py", "PausePointHandle", "class SyncPausePointHandle"),
     Twin("interface/workflow_handle.py", "WorkflowHandle", "class SyncWorkflowHandle"),
     Twin("interface/trigger_handle.py", "TriggerHandle", "class SyncTriggerHandle"),
+    Twin("interface/delivery_handle.py", "DeliveryHandle", "class SyncDeliveryHandle"),
+    Twin("interface/destination_handle.py", "DestinationHandle", "class SyncDestinationHandle"),
     Twin("interface/callback_handle.py", "CallbackHandle", "class SyncCallbackHandle"),
-    Twin("interface/door.py", "Door", "class SyncDoor"),
+    Twin("interface/door.py", "Door", "class SyncDoor", ("interface/deliveries_door.py", "DeliveriesDoor")),
     Twin("engine.py", "Engine", "class SyncEngine(SyncDoor)"),
     Twin("client/client.py", "Client", "class SyncClient(SyncDoor)"),
 )
@@ -66,8 +69,12 @@ def stub() -> str:
     for twin in TWINS:
         module = ast.parse((SOURCE / twin.file).read_text(encoding="utf-8"))
         imports |= _imports(module)
-        own = _OWN if twin.of == "Door" else ""
-        classes.append(f"{twin.header}:\n{_body(_class(module, twin.of))}{own}")
+        body = _body(_class(module, twin.of)) + (_OWN if twin.of == "Door" else "")
+        if twin.part is not None:
+            part = ast.parse((SOURCE / twin.part[0]).read_text(encoding="utf-8"))
+            imports |= _imports(part)
+            body += _body(_class(part, twin.part[1]))
+        classes.append(f"{twin.header}:\n{body}")
     body = '_T = TypeVar("_T")\n\n' + "\n\n".join(classes)
     used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}
     lines = sorted({line for name, line in imports.items() if name in used})

@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     )
     from layover.interface.arguments import Until
     from layover.interface.callback_handle import CallbackHandle
+    from layover.interface.delivery_handle import DeliveryHandle
+    from layover.interface.destination_handle import DestinationHandle
     from layover.interface.durations import Duration
     from layover.interface.execution_handle import ExecutionHandle
     from layover.interface.listing import Listing
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from layover.interface.workflow_handle import WorkflowHandle
     from layover.logs.configuration import configure_logging
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+    from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, Notification, Redelivered
     from layover.model.executions import (
         Attempt,
         Event,
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
         WhyReason,
     )
     from layover.model.pause_ends import ResumeSignal
+    from layover.model.people import Absence, Person
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
     from layover.model.problems import Winner
     from layover.model.shared import Page
@@ -87,6 +91,7 @@ if TYPE_CHECKING:
     from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
+    from layover.nodes.notifier import notifier
     from layover.nodes.probes import NOT_HAPPENED, UNKNOWN, Happened
     from layover.nodes.source import Batch, Item, source
     from layover.ports.secrets import Secret, Secrets
@@ -94,6 +99,8 @@ if TYPE_CHECKING:
     from layover.sync import (
         SyncCallbackHandle,
         SyncClient,
+        SyncDeliveryHandle,
+        SyncDestinationHandle,
         SyncEngine,
         SyncExecutionHandle,
         SyncListing,
@@ -106,6 +113,7 @@ if TYPE_CHECKING:
 __all__ = [
     "NOT_HAPPENED",
     "UNKNOWN",
+    "Absence",
     "AlreadyExists",
     "AnswerRefused",
     "ApiKey",
@@ -126,6 +134,11 @@ __all__ = [
     "Closed",
     "Concurrency",
     "Decision",
+    "Delivery",
+    "DeliveryAttempt",
+    "DeliveryHandle",
+    "Destination",
+    "DestinationHandle",
     "Difference",
     "Differences",
     "DryRun",
@@ -163,16 +176,19 @@ __all__ = [
     "NodeExecution",
     "NotAllowed",
     "NotFound",
+    "Notification",
     "Page",
     "ParallelScope",
     "PausePoint",
     "PausePointHandle",
     "People",
+    "Person",
     "Plan",
     "Problem",
     "Progress",
     "Rate",
     "RateLimited",
+    "Redelivered",
     "Replayed",
     "RequestPolicy",
     "ResumeSignal",
@@ -184,6 +200,8 @@ __all__ = [
     "SignalReceipt",
     "SyncCallbackHandle",
     "SyncClient",
+    "SyncDeliveryHandle",
+    "SyncDestinationHandle",
     "SyncEngine",
     "SyncExecutionHandle",
     "SyncListing",
@@ -215,6 +233,7 @@ __all__ = [
     "configure_logging",
     "load",
     "node",
+    "notifier",
     "source",
 ]
 
@@ -234,6 +253,8 @@ _NAMES = {
     ),
     "layover.interface.arguments": "Until",
     "layover.interface.callback_handle": "CallbackHandle",
+    "layover.interface.delivery_handle": "DeliveryHandle",
+    "layover.interface.destination_handle": "DestinationHandle",
     "layover.interface.durations": "Duration",
     "layover.interface.execution_handle": "ExecutionHandle",
     "layover.interface.listing": "Listing",
@@ -242,11 +263,13 @@ _NAMES = {
     "layover.interface.workflow_handle": "WorkflowHandle",
     "layover.logs.configuration": "configure_logging",
     "layover.model.access": "ApiKey AuditEntry Caller NewApiKey SecretStatus",
+    "layover.model.deliveries": "Delivery DeliveryAttempt Destination Notification Redelivered",
     "layover.model.executions": (
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "WaitingOn Why WhyReason"
     ),
     "layover.model.pause_ends": "ResumeSignal",
+    "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint",
     "layover.model.problems": "Winner",
     "layover.model.shared": "Page",
@@ -257,14 +280,15 @@ _NAMES = {
     "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
+    "layover.nodes.notifier": "notifier",
     "layover.nodes.probes": "Happened NOT_HAPPENED UNKNOWN",
     "layover.nodes.source": "Batch Item source",
     "layover.ports.secrets": "Secret Secrets",
     "layover.settings": "Settings",
     "layover.tracebacks": "Traceback TracebackCause TracebackFrame",
     "layover.sync": (
-        "SyncCallbackHandle SyncClient SyncEngine SyncExecutionHandle SyncListing SyncPausePointHandle "
-        "SyncTriggerHandle SyncWorkflowHandle"
+        "SyncCallbackHandle SyncClient SyncDeliveryHandle SyncDestinationHandle SyncEngine SyncExecutionHandle "
+        "SyncListing SyncPausePointHandle SyncTriggerHandle SyncWorkflowHandle"
     ),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

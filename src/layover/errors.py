@@ -257,10 +257,13 @@ class MissingFunctions(LayoverError):  # noqa: N818 - it says what happened
 _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
     NotFound: (
         "not_found",
+        "unknown_delivery",
+        "unknown_destination",
         "unknown_execution",
         "unknown_input",
         "unknown_key",
         "unknown_node",
+        "unknown_person",
         "unknown_point",
         "unknown_trigger",
         "unknown_version",
@@ -281,10 +284,12 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "payload_too_large",
         "too_many_steps",
     ),
-    AlreadyExists: ("already_exists", "idempotency_mismatch", "trigger_path_conflict"),
+    AlreadyExists: ("already_exists", "destination_exists", "idempotency_mismatch", "trigger_path_conflict"),
     WrongState: (
+        "delivery_emptied",
         "execution_closed",
         "managed_by_definition",
+        "managed_by_settings",
         "no_token",
         "not_a_poll",
         "not_a_schedule",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from layover.api.openapi_examples import DEFINITION
@@ -49,8 +50,8 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         if route.name in ("resume_workflow", "clear_workflow_resume"):
             await api.engine.workflow_status.pause(name)
         return {"workflow" if "{workflow}" in route.path else "name": name}
-    if family == "triggers":
-        return await _trigger(api, route)
+    if family in _OF_THEIR_OWN:
+        return await _OF_THEIR_OWN[family](api, route)
     if route.name == "take_delivery_by_token":
         await api.engine.workflows.register({**_ORDER, "name": "order.token"})
         trigger = {**_HOOK, "name": "by_token", "verify": {"scheme": "token"}, "workflow": "order.token"}
@@ -90,6 +91,45 @@ async def _trigger(api: Api, route: Route) -> dict[str, str]:
         await api.post(f"/triggers/{path['id']}/fire", {"id": "wrong", "data": "no object"})
         path["input"] = "wrong"
     return path
+
+
+async def _destination(api: Api, route: Route) -> dict[str, str]:
+    """Return a destination of its own for an operation."""
+    name = f"erp.{route.name}"
+    await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
+    return {"name": name}
+
+
+async def _person(api: Api, route: Route) -> dict[str, str]:
+    """Return a person of its own for an operation."""
+    await api.ask("PUT", f"/people/user.{route.name}", {"addresses": {"mail": "ada@example.com"}})
+    return {"user": f"user.{route.name}"}
+
+
+async def _delivery(api: Api, route: Route) -> dict[str, str]:
+    """Return a delivery of its own for an operation: pending, since its destination is disabled, or settled."""
+    name = f"told.{route.name}"
+    await api.post("/destinations", {"name": name, "kind": "webhook", "address": "https://erp.example/hook"})
+    await api.post(f"/destinations/{name}/disable")
+    notify = [{"on": ["pause.opened"], "via": name}]
+    await api.engine.workflows.register({**_ORDER, "name": name, "notify": notify})
+    await api.engine.executions.start(name, _GIVEN)
+    while True:
+        found = (await api.get(f"/deliveries?destination={name}")).json["items"]
+        if found:
+            break
+        await asyncio.sleep(0.01)
+    if route.name == "redeliver":
+        await api.post(f"/deliveries/{found[0]['id']}/discard")
+    return {"id": str(found[0]["id"])}
+
+
+_OF_THEIR_OWN: Final = {
+    "triggers": _trigger,
+    "destinations": _destination,
+    "deliveries": _delivery,
+    "people": _person,
+}
 
 
 async def _token(api: Api, work: Held) -> str:

@@ -104,6 +104,8 @@ async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(t
         "last_resumed_at": None,
         "resume_data": None,
         "nodes_executed": 0,
+        "trigger_cursors": {},
+        "notifications_sent": 0,
         "last_seq": started.last_seq,
         "lease": None,
         "hash": version.hash,
@@ -253,7 +255,7 @@ async def test_what_is_paused_is_listed_the_longest_first(tmp_path: Path) -> Non
     assert [found["paused_at"] for found in whole["executions"]] == sorted(
         found["paused_at"] for found in whole["executions"]
     )
-    assert whole["executions"][2] == single
+    assert whole["executions"][2] == {**single, "notifications_sent": None}  # lists do not count
     assert single["paused_reason"] == "stock-taking"
     assert ([found["id"] for found in one["executions"]], one["count"]) == ([started[1]], 1)
     assert many.json == whole
@@ -427,6 +429,7 @@ async def test_legs_and_graph_and_why_tell_of_what_waits(tmp_path: Path) -> None
     assert MOMENT.fullmatch(reason.pop("since"))
     assert MOMENT.fullmatch(reason.pop("until"))
     text = "`ask:each.0` waits for an answer by anybody."
+    assert reason.pop("point")
     assert reason == {"kind": "form", "text": text, "context_id": "ask:each.0"}
 
 

@@ -85,7 +85,15 @@ class Ran(NamedTuple):
 Run = Callable[..., Ran]
 
 
-_ON_BOTH = ("test_access", "test_acting", "test_looking", "test_top", "test_triggers", "test_where")
+_ON_BOTH = (
+    "test_access",
+    "test_acting",
+    "test_destinations",
+    "test_looking",
+    "test_top",
+    "test_triggers",
+    "test_where",
+)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

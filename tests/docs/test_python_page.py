@@ -22,6 +22,8 @@ HANDLES = (
     layover.WorkflowHandle,
     layover.CallbackHandle,
     layover.TriggerHandle,
+    layover.DestinationHandle,
+    layover.DeliveryHandle,
     layover.Listing,
 )
 STRUCTS = [

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from layover import ResumeSignal, Workflow, node
+from tests.interface.delivery_scene import deliveries
 from tests.interface.trigger_scene import triggers
 
 if TYPE_CHECKING:
@@ -471,6 +472,7 @@ SCENES = (
     people,
     systems,
     triggers,
+    deliveries,
     access,
     values_out_of_bounds,
     acts_out_of_bounds,

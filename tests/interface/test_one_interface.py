@@ -15,6 +15,10 @@ import pytest
 from layover import (
     CallbackHandle,
     Client,
+    Delivery,
+    DeliveryHandle,
+    Destination,
+    DestinationHandle,
     Engine,
     Execution,
     ExecutionHandle,
@@ -24,6 +28,8 @@ from layover import (
     Settings,
     SyncCallbackHandle,
     SyncClient,
+    SyncDeliveryHandle,
+    SyncDestinationHandle,
     SyncEngine,
     SyncExecutionHandle,
     SyncListing,
@@ -46,7 +52,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 NODES = (charge, order_goods)
-CLASSES = (Door, ExecutionHandle, PausePointHandle, WorkflowHandle, CallbackHandle, TriggerHandle, Listing)
+CLASSES = (
+    Door,
+    ExecutionHandle,
+    PausePointHandle,
+    WorkflowHandle,
+    CallbackHandle,
+    TriggerHandle,
+    DestinationHandle,
+    DeliveryHandle,
+    Listing,
+)
 TWINS = (
     (SyncEngine, Engine),
     (SyncClient, Client),
@@ -55,6 +71,8 @@ TWINS = (
     (SyncWorkflowHandle, WorkflowHandle),
     (SyncCallbackHandle, CallbackHandle),
     (SyncTriggerHandle, TriggerHandle),
+    (SyncDestinationHandle, DestinationHandle),
+    (SyncDeliveryHandle, DeliveryHandle),
     (SyncListing, Listing),
 )
 _SHORTER = {
@@ -68,6 +86,8 @@ _SHORTER = {
     "ExecutionStatus": "str",  # a handle is refreshed: a checker would not believe that a Literal changes
     "WorkflowState": "str",
     "TriggerState": "str",
+    "DeliveryState": "str",
+    "DestinationState": "str",
     "Uuid": "str",
 }
 USER, ROLES = "ada", ("admin",)
@@ -143,6 +163,8 @@ def test_a_blocking_class_has_the_methods_and_signatures_of_the_other(sync: type
         (PausePointHandle, PausePoint, {}),
         (WorkflowHandle, WorkflowVersion, {}),
         (TriggerHandle, Trigger, {}),
+        (DestinationHandle, Destination, {}),
+        (DeliveryHandle, Delivery, {}),
     ],
 )
 def test_a_handle_has_the_fields_of_what_it_has_read(handle: type, struct: type, others: dict[str, str]) -> None:

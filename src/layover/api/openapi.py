@@ -47,6 +47,9 @@ _IN_PATHS: Final[dict[str, tuple[dict[str, Any], str, str]]] = {
     "input": (_ID, "The id of an input.", "2026-03-01T09:30:00.000Z"),
     "{workflow}": (_ID, "The name of a trigger.", "paid"),
     "t": (_ID, "The token of a webhook.", "1Vk2f0sVq1yZ8mH3cT6wXbANx5e7Rj9-uPq_D4LgKtB0"),
+    "destinations": (_ID, "The name of a destination.", "erp"),
+    "deliveries": (_EXECUTION, "The id of a delivery.", "0195f2a6-7c00-8000-8000-5d1e0f3a9b42"),
+    "people": (_ID, "The name of a user.", "ada"),
     "keys": (_ID, "The id of a key.", "0195f2a6-7c00-7000-8000-0c5d1e0f3a9b"),
 }
 _SCHEMES: Final[dict[str, Any]] = {

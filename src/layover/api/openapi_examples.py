@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from layover.model import access, executions, points, shared, signals, triggers, workflows
+from layover.model import access, deliveries, executions, people, points, shared, signals, triggers, workflows
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -76,6 +76,25 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     triggers.BackfillBody: {"a_month": {"from": "2026-01-01", "to": "2026-02-01", "dry_run": True}},
     triggers.ReplayBody: {"the_newest_ten": {"where": {"limit": 10}}},
     triggers.RotateTokenBody: {"with_time_to_change_over": {"grace": "1h"}},
+    deliveries.DestinationBody: {
+        "webhook": {"name": "erp", "kind": "webhook", "address": "https://erp.example/hook", "secret": "ERP_HOOK"},
+        "chat": {"name": "ops-chat", "kind": "chat", "address": {"secret": "OPS_CHAT"}},
+        "mail": {
+            "name": "mail",
+            "kind": "mail",
+            "address": "smtps://smtp.example.com:465",
+            "user": "layover",
+            "secret": "SMTP_PASSWORD",
+            "from": "layover@example.com",
+        },
+    },
+    deliveries.DisableBody: {"with_a_reason": {"reason": "The server moves"}},
+    deliveries.SendTestBody: {"mail": {"to": "ada@example.com"}},
+    deliveries.RedeliverBody: {"the_dead_ones": {"where": {"state": "dead", "destination": "ops-chat"}}},
+    people.PersonBody: {
+        "with_an_address": {"roles": ["finance"], "addresses": {"mail": "ada@example.com"}, "zone": "Europe/Berlin"},
+        "away": {"addresses": {"mail": "ada@example.com"}, "away": {"until": "2027-01-07", "substitute": "ben"}},
+    },
     access.KeyBody: {
         "for_a_job": {"name": "nightly import", "user": "importer", "roles": ["operator"], "expires_in": "90d"}
     },

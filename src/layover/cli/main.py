@@ -66,6 +66,11 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "cancel": ("operate:cancel", "End an execution."),
         "retry": ("operate:retry", "Go on with an execution from what failed."),
         "triggers": ("triggers:triggers", "What starts executions by itself: list, pause, resume and fire triggers."),
+        "destinations": (
+            "destinations:destinations",
+            "Where deliveries go: list, make, test, enable and disable them.",
+        ),
+        "deliveries": ("deliveries:deliveries", "What was sent to people and systems: list, send once more, discard."),
         "workflows": ("workflows:workflows", "Whole workflows: list them, hold one, and let it go on."),
         "rewind": ("operate:rewind", "Drop the results of a node and all after it, and go on from there."),
     },
@@ -79,6 +84,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
     _ACCESS: {
         "keys": ("keys:keys", "API keys of servers: make, list, replace and end them."),
         "secrets": ("secrets:list_secrets", "List the secrets that workflows declare, and whether they are there."),
+        "people": ("people:people", "How people can be reached: the table of the directory."),
         "audit": ("audit:audit", "What people did, and when."),
     },
     _REST: {

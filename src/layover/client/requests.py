@@ -29,6 +29,8 @@ _UNKNOWN = {
     "approvals": ("unknown_point", "There is no pause point {}."),
     "keys": ("unknown_key", "There is no such key, or it has ended."),
     "callbacks": ("unknown_token", "This callback token is unknown."),
+    "destinations": ("unknown_destination", "There is no destination `{}`."),
+    "people": ("unknown_person", "The directory has no `{}`."),
 }
 
 
@@ -75,7 +77,7 @@ def post(path: str, body: Body | Mapping[str, object], key: str | None = None, *
     return ClientRequest(method="POST", path=path, body=json_of(body), key=key or new_key(), longer=longer)
 
 
-def put(path: str, body: Mapping[str, object]) -> ClientRequest:
+def put(path: str, body: Body | Mapping[str, object]) -> ClientRequest:
     """Return a request that replaces something, with the same result if it comes again."""
     return ClientRequest(method="PUT", path=path, body=json_of(body))
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from layover.core.definitions.problems import Problem
     from layover.core.engine.state import ExecutionStatus
+    from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
+    from layover.interface.triggers_backend import TriggersBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
     from layover.model.executions import (
         Event,
@@ -35,15 +37,6 @@ if TYPE_CHECKING:
     from layover.model.points import PausePoint
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.triggers import (
-        Backfilled,
-        Fired,
-        Replayed,
-        Trigger,
-        TriggerEvent,
-        TriggerInput,
-        TriggerOccurrences,
-    )
     from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
 
 
@@ -206,6 +199,9 @@ class PointsBackend(Protocol):
     ) -> Page[PausePoint]:
         """Return a page of the open points that a user may answer; without one, the user of this backend."""
 
+    async def why(self, point_id: str) -> Why:
+        """Return what a pause point waits for, and whom it told."""
+
     async def answer(self, point_id: str, answer: PointAnswer) -> PausePoint:
         """Answer a pause point."""
 
@@ -291,68 +287,6 @@ class SignalsBackend(Protocol):
         """Say that what a callback node waits for is still being worked at."""
 
 
-class TriggersBackend(Protocol):
-    """What starts executions by itself."""
-
-    async def list(self, workflow: str | None, limit: int, cursor: str | None) -> Page[Trigger]:
-        """Return a page of triggers by workflow and name."""
-
-    async def get(self, trigger_id: str) -> Trigger:
-        """Return a trigger."""
-
-    async def inputs(self, trigger_id: str, state: str | None, limit: int, cursor: str | None) -> Page[TriggerInput]:
-        """Return a page of the inputs of a trigger, the newest first."""
-
-    async def history(self, trigger_id: str, limit: int, cursor: str | None) -> Page[TriggerEvent]:
-        """Return a page of the log of a trigger, the oldest first."""
-
-    async def next(self, trigger_id: str, count: int) -> TriggerOccurrences:
-        """Return the next occurrences of a schedule."""
-
-    async def why(self, trigger_id: str) -> Why:
-        """Return why a trigger does not fire, or when it will."""
-
-    async def pause(self, trigger_id: str, reason: str, idempotency_key: str | None) -> Trigger:
-        """Let a trigger start nothing."""
-
-    async def resume(self, trigger_id: str, *, catch_up: bool, idempotency_key: str | None) -> Trigger:
-        """Let a trigger go on."""
-
-    async def fire(self, trigger_id: str, data: object, input_id: str | None, *, dry_run: bool) -> Fired:
-        """Give a trigger an input by hand."""
-
-    async def rewind(self, trigger_id: str, cursor: str | None, idempotency_key: str | None) -> Trigger:
-        """Set the cursor of a poll; None is the beginning."""
-
-    async def backfill(
-        self, trigger_id: str, begin: str, end: str, *, again: bool, dry_run: bool, idempotency_key: str | None
-    ) -> Backfilled:
-        """Start the occurrences of a schedule in a range of the past."""
-
-    async def replay(self, trigger_id: str, input_id: str, idempotency_key: str | None) -> TriggerInput:
-        """Try a rejected input once more."""
-
-    async def replay_all(self, trigger_id: str, limit: int, cursor: str | None) -> Replayed:
-        """Try rejected inputs once more, the newest first."""
-
-    async def create(
-        self, workflow: str, definition: Mapping[str, object], idempotency_key: str | None, *, allow_unknown: bool
-    ) -> Trigger:
-        """Make a trigger for a workflow."""
-
-    async def update(self, trigger_id: str, definition: Mapping[str, object], *, allow_unknown: bool) -> Trigger:
-        """Replace a trigger that belongs to no definition."""
-
-    async def delete(self, trigger_id: str) -> None:
-        """Stop a trigger that belongs to no definition."""
-
-    async def rotate_token(self, trigger_id: str, grace: int | None) -> Trigger:
-        """Make a new token for the address of a webhook; the tokens before end after `grace`."""
-
-    async def discard(self, trigger_id: str, input_id: str, idempotency_key: str | None) -> TriggerInput:
-        """Have an input never start."""
-
-
 class AccessBackend(Protocol):
     """Who acts, what was done, and API keys."""
 
@@ -402,6 +336,18 @@ class Backend(Protocol):
     @property
     def triggers(self) -> TriggersBackend:
         """Triggers."""
+
+    @property
+    def destinations(self) -> DestinationsBackend:
+        """Destinations."""
+
+    @property
+    def deliveries(self) -> DeliveriesBackend:
+        """Deliveries."""
+
+    @property
+    def people(self) -> PeopleBackend:
+        """People."""
 
     @property
     def access(self) -> AccessBackend:

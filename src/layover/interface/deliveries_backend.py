@@ -5,39 +5,41 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from layover.model.deliveries import Delivery, Destination, Redelivered
-    from layover.model.people import Person
+    from layover.model.deliveries import Delivery, Destination, DestinationBody, Redelivered, WhichDeliveries
+    from layover.model.people import Person, PersonBody
     from layover.model.shared import Page
 
 
-class DeliveriesBackend(Protocol):
-    """Destinations, and what was sent to them."""
+class DestinationsBackend(Protocol):
+    """Where deliveries go."""
 
-    async def destinations(self, limit: int, cursor: str | None) -> Page[Destination]:
+    async def list(self, limit: int, cursor: str | None) -> Page[Destination]:
         """Return a page of destinations by name."""
 
-    async def destination(self, name: str) -> Destination:
+    async def get(self, name: str) -> Destination:
         """Return a destination."""
 
-    async def create_destination(self, definition: Mapping[str, object], idempotency_key: str | None) -> Destination:
+    async def create(self, body: DestinationBody, idempotency_key: str | None) -> Destination:
         """Make a destination."""
 
-    async def update_destination(self, name: str, definition: Mapping[str, object]) -> Destination:
+    async def update(self, name: str, body: DestinationBody) -> Destination:
         """Replace a destination that does not belong to the settings or a program."""
 
-    async def delete_destination(self, name: str) -> None:
+    async def delete(self, name: str) -> None:
         """Delete a destination that does not belong to the settings or a program; what is pending stays pending."""
 
-    async def test_destination(self, name: str, to: str | None) -> Delivery:
+    async def test(self, name: str, to: str | None) -> Delivery:
         """Send a test to a destination, and return it once it was tried."""
 
-    async def enable_destination(self, name: str) -> Destination:
+    async def enable(self, name: str, idempotency_key: str | None) -> Destination:
         """Send to a destination again."""
 
-    async def disable_destination(self, name: str, reason: str) -> Destination:
+    async def disable(self, name: str, reason: str, idempotency_key: str | None) -> Destination:
         """Send nothing to a destination; what is for it stays pending."""
+
+
+class DeliveriesBackend(Protocol):
+    """What was sent, and what is yet to be."""
 
     async def list(
         self,
@@ -55,9 +57,7 @@ class DeliveriesBackend(Protocol):
     async def redeliver(self, delivery_id: str, idempotency_key: str | None) -> Delivery:
         """Send a settled delivery once more, under the same id."""
 
-    async def redeliver_all(
-        self, state: str, destination: str | None, execution_id: str | None, limit: int, cursor: str | None
-    ) -> Redelivered:
+    async def redeliver_all(self, where: WhichDeliveries) -> Redelivered:
         """Send settled deliveries once more, the newest first."""
 
     async def discard(self, delivery_id: str, idempotency_key: str | None) -> Delivery:
@@ -70,10 +70,10 @@ class PeopleBackend(Protocol):
     async def list(self, limit: int, cursor: str | None) -> Page[Person]:
         """Return a page of the people in the table of the directory, by name."""
 
-    async def find(self, users: Sequence[str], roles: Sequence[str]) -> tuple[Person, ...]:
-        """Return people as all parts of the directory know them."""
+    async def get(self, user: str) -> Person:
+        """Return a person as all parts of the directory know them."""
 
-    async def save(self, user: str, person: Mapping[str, object]) -> Person:
+    async def save(self, user: str, body: PersonBody) -> Person:
         """Create or replace a person in the table."""
 
     async def delete(self, user: str) -> None:

@@ -39,6 +39,7 @@ from layover.interface.bounds import (
     checked_part,
 )
 from layover.interface.callback_handle import CallbackHandle
+from layover.interface.deliveries_door import DeliveriesDoor
 from layover.interface.durations import Duration, milliseconds_of, seconds_of
 from layover.interface.execution_handle import ExecutionHandle
 from layover.interface.listing import Listing
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
 
-class Door:
+class Door(DeliveriesDoor):
     """Everything that a program can ask, of whatever does the work."""
 
     _backend: Backend

@@ -86,6 +86,7 @@ class ExecutionHandle(Handle[Execution]):
         last_resumed_at: Moment | None
         resume_data: Any
         nodes_executed: int
+        notifications_sent: int | None
         last_seq: int
         waiting_on: tuple[WaitingOn, ...]
         lease: Lease | None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from layover.core.moments import Moment
     from layover.errors import Failure
     from layover.interface.backend import Backend, PointQuery
+    from layover.model.executions import Why
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope
 
 
@@ -62,6 +63,10 @@ class PausePointHandle(Handle[PausePoint]):
         """Read the point anew."""
         self.info = await self._backend.points.get(self.info.id)
         return self
+
+    async def why(self) -> Why:
+        """Return what it waits for, and whom it told, or why not yet."""
+        return await self._backend.points.why(self.info.id)
 
     async def answer(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self:
         """Answer it; an approval is decided by `approve` or `reject`."""

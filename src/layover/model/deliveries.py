@@ -48,11 +48,11 @@ class Destination(Resource, frozen=True, kw_only=True):
     """Where deliveries go: a mail server, a webhook, a chat, or a function of a program."""
 
     name: str
-    kind: DestinationKind
+    kind: DestinationKind | None = None  # None: it belongs to the settings or the program of another instance
     state: DestinationState = "active"
     reason: str = ""  # of the state
     managed: bool = False  # it belongs to the settings or to a program, and changes with those
-    definition: dict[str, Any] = {}  # with the names of secrets, never their values
+    definition: dict[str, Any] = {}  # with the names of secrets, never their values, and never the address of a chat
     failures: int = 0  # in a row
     open_until: Moment | None = None  # its breaker lets nothing pass until then
 
@@ -86,14 +86,29 @@ class DisableBody(Body, frozen=True, kw_only=True):
     reason: Reason | None = None
 
 
-class RedeliverBody(Body, frozen=True, kw_only=True):
-    """Which deliveries are sent once more: the parameters of the list."""
+class SendTestBody(Body, frozen=True, kw_only=True):
+    """Where a test goes: mail needs an address."""
+
+    to: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+
+
+class WhichDeliveries(Body, frozen=True, kw_only=True):
+    """Which deliveries, the newest first: those of a state, a destination, an execution.
+
+    Those that were sent are sent once more only if a destination or an execution is named.
+    """
 
     state: Literal["dead", "sent", "moot", "discarded"] = "dead"
-    destination: str | None = None
-    execution_id: str | None = None
+    destination: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+    execution_id: Uuid | None = None
     limit: Annotated[int, Meta(ge=1, le=1_000)] = 100
     cursor: str | None = None
+
+
+class RedeliverBody(Body, frozen=True, kw_only=True):
+    """Which deliveries are sent once more; without `where`, the newest ones that are dead."""
+
+    where: WhichDeliveries = WhichDeliveries()
 
 
 class Notification(Resource, frozen=True, kw_only=True):

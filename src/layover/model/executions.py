@@ -72,7 +72,8 @@ class Execution(Resource, frozen=True, kw_only=True):
 
     `pause_points` and `response` are there when it was just started and has come to rest: `response` is that of the
     first open point that has one. `waiting_on` and `next_nodes` list the first 100. Variables of more than 1,000,000
-    bytes together are left out: in place of one stands `{"$omitted": bytes}`.
+    bytes together are left out: in place of one stands `{"$omitted": bytes}`. `notifications_sent` counts
+    deliveries that were sent: it is counted where one execution is read, and is None in lists and in answers to acts.
     """
 
     id: ExecutionId
@@ -106,6 +107,7 @@ class Execution(Resource, frozen=True, kw_only=True):
     last_resumed_at: Moment | None = None
     resume_data: Value = None
     nodes_executed: int = 0
+    notifications_sent: int | None = None
     last_seq: int
     waiting_on: tuple[WaitingOn, ...] = ()
     lease: Lease | None = None
@@ -249,7 +251,8 @@ class Graph(Resource, frozen=True, kw_only=True):
 class WhyReason(Resource, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that is waited for, or because of which it failed.
 
-    If that is another execution, `because` says what that one waits for. The `failure` is that of a failed attempt.
+    If that is another execution, `because` says what that one waits for; if it is a pause point, whom it told, or why
+    not yet. The `failure` is that of a failed attempt.
     """
 
     kind: str
@@ -258,6 +261,7 @@ class WhyReason(Resource, frozen=True, kw_only=True, omit_defaults=True):
     since: Moment | None = None
     until: Moment | None = None
     execution: str | None = None
+    point: str | None = None
     failure: Failure | None = None
     because: tuple[WhyReason, ...] = ()
 

@@ -13,6 +13,8 @@ from layover.errors import InvalidInput
 _WRITTEN: Final = re.compile(r"(0|[1-9][0-9]{0,17}) ([!-~]{1,200})")
 _UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _LONGEST: Final = 400
+_NAMED: Final = "name "  # how the cursor of a name begins, so that no other text is one
+_LONGEST_OF_NAME: Final = 1_400  # of 255 characters, each of up to four bytes
 
 
 def cursor_of(at: int, id_: str) -> str:
@@ -39,6 +41,24 @@ def parsed_uuid(cursor: str) -> tuple[int, str]:
     if not _UUID.fullmatch(id_):
         raise malformed_cursor()
     return at, id_
+
+
+def cursor_of_name(name: str) -> str:
+    """Return the cursor behind what has a name, which may be any text."""
+    return base64.urlsafe_b64encode(f"{_NAMED}{name}".encode()).decode().rstrip("=")
+
+
+def parsed_name(cursor: str) -> str:
+    """Return the name in a cursor."""
+    if len(cursor) <= _LONGEST_OF_NAME:
+        try:
+            written = base64.b64decode(f"{cursor}{'=' * (-len(cursor) % 4)}", altchars=b"-_", validate=True).decode()
+        except (binascii.Error, ValueError):
+            written = ""
+        name = written.removeprefix(_NAMED)
+        if written.startswith(_NAMED) and "\0" not in name and cursor_of_name(name) == cursor:
+            return name
+    raise malformed_cursor()
 
 
 def malformed_cursor() -> InvalidInput:

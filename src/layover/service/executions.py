@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from layover.core.payloads import plain
 from layover.errors import AlreadyExists, ExecutionFailed, InvalidInput, MissingFunctions, WaitTimeout
@@ -70,6 +71,11 @@ class ExecutionService(ControlService):
         return await self._explained(await self._with_points(found))
 
     async def get(self, execution_id: str) -> Execution:
+        """Return an execution as it is, and how many deliveries of it were sent."""
+        found = await self.peek(execution_id)
+        return replace(found, notifications_sent=await self._actor.runtime.queries.count_sent(found.id))
+
+    async def peek(self, execution_id: str) -> Execution:
         """Return an execution as it is."""
         self._actor.require(*READ)
         found = await self._actor.runtime.queries.get(execution_id)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from layover.core.engine.events import PointKind
     from layover.interface.backend import PointAnswer, PointQuery
     from layover.model.access import Caller
+    from layover.model.executions import Why
     from layover.model.points import PausePoint
     from layover.ports.records import PointRow
     from layover.service.actor import Actor
@@ -106,6 +107,11 @@ class PointService:
         stored = replace(stored, status=("open",), after=after)
         rows, following = await _sifted(self.of_people, stored, min(limit, MOST), partial(_waits_for, caller))
         return await self._page(rows, following)
+
+    async def why(self, point_id: str) -> Why:
+        """Return what a pause point waits for, and whom it told, or why not yet."""
+        self._actor.require(*READ)
+        return await self._actor.runtime.queries.why_point(await point_row(self._actor, point_id, None))
 
     async def answer(self, point_id: str, answer: PointAnswer) -> PausePoint:
         """Answer a pause point."""

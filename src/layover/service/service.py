@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.service.access import AccessService
+from layover.service.deliveries import DeliveryService
+from layover.service.destinations import DestinationService
 from layover.service.executions import ExecutionService
+from layover.service.people import PeopleService
 from layover.service.points import PointService
 from layover.service.signals import SignalService
 from layover.service.triggers import TriggerService
@@ -20,7 +23,18 @@ if TYPE_CHECKING:
 class UserService:
     """What one user can do on a runtime."""
 
-    __slots__ = ("access", "actor", "executions", "points", "signals", "triggers", "workflows")
+    __slots__ = (
+        "access",
+        "actor",
+        "deliveries",
+        "destinations",
+        "executions",
+        "people",
+        "points",
+        "signals",
+        "triggers",
+        "workflows",
+    )
 
     def __init__(self, actor: Actor, forget_key: Callable[[str, bool], None] | None = None) -> None:
         self.actor = actor
@@ -29,4 +43,7 @@ class UserService:
         self.workflows = WorkflowService(actor)
         self.signals = SignalService(actor)
         self.triggers = TriggerService(actor)
+        self.destinations = DestinationService(actor)
+        self.deliveries = DeliveryService(actor)
+        self.people = PeopleService(actor)
         self.access = AccessService(actor, forget_key)

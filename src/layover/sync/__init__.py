@@ -14,6 +14,8 @@ from __future__ import annotations
 from layover.sync.doors import SyncClient, SyncDoor, SyncEngine
 from layover.sync.handles import (
     SyncCallbackHandle,
+    SyncDeliveryHandle,
+    SyncDestinationHandle,
     SyncExecutionHandle,
     SyncListing,
     SyncPausePointHandle,
@@ -24,6 +26,8 @@ from layover.sync.handles import (
 __all__ = [
     "SyncCallbackHandle",
     "SyncClient",
+    "SyncDeliveryHandle",
+    "SyncDestinationHandle",
     "SyncDoor",
     "SyncEngine",
     "SyncExecutionHandle",

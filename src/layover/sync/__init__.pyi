@@ -15,6 +15,7 @@ from layover.interface.arguments import OnConflict, Order, Until
 from layover.interface.durations import Duration
 from layover.interface.sources import Definition
 from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, DestinationKind, Redelivered
 from layover.model.executions import (
     Event,
     Execution,
@@ -29,6 +30,7 @@ from layover.model.executions import (
     Why,
 )
 from layover.model.pause_ends import ResumeSignal
+from layover.model.people import Person
 from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
 from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
@@ -42,6 +44,8 @@ from layover.settings import Settings
 __all__ = [
     "SyncCallbackHandle",
     "SyncClient",
+    "SyncDeliveryHandle",
+    "SyncDestinationHandle",
     "SyncDoor",
     "SyncEngine",
     "SyncExecutionHandle",
@@ -90,6 +94,7 @@ class SyncExecutionHandle:
     last_resumed_at: Moment | None
     resume_data: Any
     nodes_executed: int
+    notifications_sent: int | None
     last_seq: int
     waiting_on: tuple[WaitingOn, ...]
     lease: Lease | None
@@ -168,6 +173,7 @@ class SyncPausePointHandle:
     loop_scope: LoopScope | None
     info: PausePoint
     def refresh(self) -> Self: ...
+    def why(self) -> Why: ...
     def answer(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
     def approve(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
     def reject(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
@@ -259,6 +265,42 @@ class SyncTriggerHandle:
     def update(self, definition: Mapping[str, object], *, allow_unknown: bool = False) -> Self: ...
     def delete(self) -> None: ...
     def rotate_token(self, *, grace: Duration | None = None) -> Self: ...
+
+class SyncDeliveryHandle:
+    id: str
+    destination: str
+    kind: str
+    state: str
+    reason: str
+    execution_id: str | None
+    workflow: str | None
+    point_id: str | None
+    user: str | None
+    created_at: Moment
+    due_at: Moment | None
+    settled_at: Moment | None
+    attempts: tuple[DeliveryAttempt, ...]
+    info: Delivery
+    def refresh(self) -> Self: ...
+    def redeliver(self, *, idempotency_key: str | None = None) -> Self: ...
+    def discard(self, *, idempotency_key: str | None = None) -> Self: ...
+
+class SyncDestinationHandle:
+    name: str
+    kind: DestinationKind | None
+    state: str
+    reason: str
+    managed: bool
+    definition: dict[str, Any]
+    failures: int
+    open_until: Moment | None
+    info: Destination
+    def refresh(self) -> Self: ...
+    def update(self, definition: Mapping[str, object]) -> Self: ...
+    def delete(self) -> None: ...
+    def test(self, *, to: str | None = None) -> SyncDeliveryHandle: ...
+    def enable(self, *, idempotency_key: str | None = None) -> Self: ...
+    def disable(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
 
 class SyncCallbackHandle:
     def complete(self, output: object = None) -> None: ...
@@ -362,6 +404,37 @@ class SyncDoor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None: ...
+    def destination(self, name: str) -> SyncDestinationHandle: ...
+    def destinations(self) -> SyncListing[SyncDestinationHandle]: ...
+    def create_destination(
+        self, definition: Mapping[str, object], *, idempotency_key: str | None = None
+    ) -> SyncDestinationHandle: ...
+    def delivery(self, id: str) -> SyncDeliveryHandle: ...
+    def deliveries(
+        self, *, state: str | None = None, destination: str | None = None, execution_id: str | None = None
+    ) -> SyncListing[SyncDeliveryHandle]: ...
+    def redeliver(
+        self,
+        *,
+        state: str = "dead",
+        destination: str | None = None,
+        execution_id: str | None = None,
+        limit: int = 100,
+        cursor: str | None = None,
+    ) -> Redelivered: ...
+    def person(self, user: str) -> Person: ...
+    def people(self) -> SyncListing[Person]: ...
+    def save_person(
+        self,
+        user: str,
+        *,
+        roles: Sequence[str] = (),
+        addresses: Mapping[str, str] | None = None,
+        language: str = "",
+        zone: str = "",
+        away: Mapping[str, object] | None = None,
+    ) -> Person: ...
+    def delete_person(self, user: str) -> None: ...
 
 class SyncEngine(SyncDoor):
     def __init__(

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from layover.interface.callback_handle import CallbackHandle
+from layover.interface.delivery_handle import DeliveryHandle
+from layover.interface.destination_handle import DestinationHandle
 from layover.interface.execution_handle import ExecutionHandle
 from layover.interface.listing import Listing
 from layover.interface.pause_point_handle import PausePointHandle
@@ -42,6 +44,20 @@ class SyncWorkflowHandle(SyncProxy):
 @blocking(TriggerHandle)
 class SyncTriggerHandle(SyncProxy):
     """A trigger: its methods act and block, `info` is what was last read of it, and so are the fields of that."""
+
+    __slots__ = ()
+
+
+@blocking(DestinationHandle)
+class SyncDestinationHandle(SyncProxy):
+    """A destination: its methods act and block, `info` is what was last read of it, and so are the fields of that."""
+
+    __slots__ = ()
+
+
+@blocking(DeliveryHandle)
+class SyncDeliveryHandle(SyncProxy):
+    """A delivery: its methods act and block, `info` is what was last read of it, and so are the fields of that."""
 
     __slots__ = ()
 

@@ -11,6 +11,7 @@ from layover.testing.errors import (
 from layover.testing.fakes import Fake, FakeCall
 from layover.testing.kit import Layover
 from layover.testing.rehearsal import Behaviour, Rehearsal
+from layover.testing.sent import SentMessage
 from layover.testing.simulation.effects import effect, had_effect
 from layover.testing.simulation.simulating import LawBroken, Simulated, simulate
 from layover.testing.surviving import DidNotSurvive, survives_crashes
@@ -28,6 +29,7 @@ __all__ = [
     "NobodyPlays",
     "NotFinished",
     "Rehearsal",
+    "SentMessage",
     "Simulated",
     "TestKitError",
     "effect",

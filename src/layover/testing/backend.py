@@ -6,18 +6,20 @@ Waiting lets the time of the test pass.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
 from layover.core.ids import uuid8
 from layover.core.suggest import did_you_mean
-from layover.errors import NotFound, WaitTimeout
+from layover.errors import AlreadyExists, NotFound, WaitTimeout
 from layover.interface.backend import PointQuery
 from layover.runtime.execution.callback_tokens import hash_of
 from layover.runtime.ids import checked_id, id_from_key, is_point_id
+from layover.service.permissions import PROGRAM
 from layover.testing.errors import NotFinished
-from layover.testing.playing import check_played
+from layover.testing.playing import check_played, named_destinations
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from layover.interface.arguments import Until
     from layover.interface.backend import StartRequest
     from layover.model.access import Caller
+    from layover.model.deliveries import DestinationBody
     from layover.model.executions import Event, Execution
     from layover.model.points import PausePoint
     from layover.model.signals import SignalReceipt
@@ -211,9 +214,16 @@ class _Workflows(_Family):
         self._world.plans.pop(name, None)
 
     async def _keep_plan(self, name: str) -> None:
-        self._world.plans[name] = await self._world.ask(
+        plan = self._world.plans[name] = await self._world.ask(
             self._caller, lambda service: service.actor.runtime.workflows.plan_of(name)
         )
+        for body in named_destinations(plan):
+            await self._make(body)
+
+    async def _make(self, body: DestinationBody) -> None:
+        """Make a destination that a workflow names, unless the test has it."""
+        with suppress(AlreadyExists):
+            await self._world.ask(PROGRAM, lambda service: service.destinations.create(body, None))
 
 
 class _Signals(_Family):
@@ -273,6 +283,29 @@ class _Triggers(_Family):
     )
 
 
+class _Destinations(_Family):
+    name = "destinations"
+    changing = frozenset({"create", "update", "test", "enable", "disable"})
+
+    async def delete(self, name: str) -> None:
+        """Delete a destination."""
+        await self._delete("delete", name)
+
+
+class _Deliveries(_Family):
+    name = "deliveries"
+    changing = frozenset({"redeliver", "redeliver_all", "discard"})
+
+
+class _People(_Family):
+    name = "people"
+    changing = frozenset({"save"})
+
+    async def delete(self, user: str) -> None:
+        """Delete a person from the table."""
+        await self._delete("delete", user)
+
+
 class _Access(_Family):
     name = "access"
     changing = frozenset({"create_api_key", "rotate_api_key"})
@@ -291,4 +324,7 @@ class BackendInTest:
         self.workflows = _Workflows(world, caller)
         self.signals = _Signals(world, caller)
         self.triggers = _Triggers(world, caller)
+        self.destinations = _Destinations(world, caller)
+        self.deliveries = _Deliveries(world, caller)
+        self.people = _People(world, caller)
         self.access = _Access(world, caller)

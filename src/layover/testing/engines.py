@@ -12,22 +12,26 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from layover.interface.durations import seconds_of
 from layover.ports.trigger_records import TriggerMove
+from layover.runtime.machine import Machine
 from layover.runtime.settings import RuntimeSettings
 from layover.testing.crashing import CrashPlan
 from layover.testing.errors import NeverSettles
 from layover.testing.life import EngineLife, MarkedTasks, MortalEngine, MortalStore
+from layover.testing.sent import ReceivedWire
 from layover.testing.virtual_time import VirtualClock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from layover.interface.durations import Duration
+    from layover.nodes.notifier import NotifierFunction
     from layover.nodes.registry import Registry
     from layover.ports.records import Head
     from layover.ports.secrets import Secrets
     from layover.ports.store import Store
     from layover.ports.trigger_records import TriggerRow
     from layover.testing.databases import Database
+    from layover.testing.sent import Receivers
     from layover.testing.virtual_time import VirtualTime
 
 T = TypeVar("T")
@@ -61,14 +65,21 @@ class Engines:
     """The engine that is alive, if any, and the way from one to the next."""
 
     def __init__(
-        self, database: Database, time: VirtualTime, furnish: Callable[[Registry], None], secrets: Secrets
+        self,
+        database: Database,
+        time: VirtualTime,
+        furnish: Callable[[Registry], None],
+        secrets: Secrets,
+        receivers: Receivers,
     ) -> None:
         self.time = time
         self.plan = CrashPlan()
         self.patience: Duration = "10s"  # that calls may really take
         self._database = database
         self._furnish = furnish
+        self.notifiers: dict[str, NotifierFunction[..., Any]] = {}  # which an engine has before it opens
         self._secrets = secrets
+        self._receivers = receivers
         self._life: EngineLife | None = None
         self._engine: MortalEngine | None = None
         self._store: Store | None = None
@@ -100,10 +111,15 @@ class Engines:
     async def _open(self) -> MortalEngine:
         life, store = EngineLife(), self._database.store()
         mortal = cast("Store", MortalStore(store, life))
-        engine = MortalEngine(mortal, settings=SETTINGS, secrets=[self._secrets], clock=VirtualClock(self.time))
+        machine, clock = Machine(), VirtualClock(self.time)
+        machine.wire = wire = ReceivedWire(self._receivers)
+        engine = MortalEngine(mortal, settings=SETTINGS, secrets=[self._secrets], clock=clock, machine=machine)
+        for notifier in self.notifiers.values():
+            engine.add_notifier(notifier)
         self._life, self._store, self._engine = life, store, engine
         await engine.open(life)
         self._furnish(engine.instance.registry)
+        wire.functions = engine.instance.wires
         self.plan.life = life
         return engine
 
@@ -224,7 +240,8 @@ class Engines:
     def _is_calling(self, engine: MortalEngine) -> bool:
         """Return whether a function is running that does not wait for time to pass."""
         instance = engine.instance
-        return instance.node_runner.out + instance.poller.calls.out > self.time.asleep
+        calls = instance.poller.calls.out + instance.notifier_calls.out
+        return instance.node_runner.out + calls > self.time.asleep
 
     async def _wait_for_something(self, engine: MortalEngine, life: EngineLife) -> None:
         """Wait until the store has answered, or a call has ended."""

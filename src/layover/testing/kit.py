@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from layover.nodes.registry import AnyFunction
     from layover.ports.commit_points import CommitPoint
     from layover.testing.polled import PushedSource
+    from layover.testing.sent import SentMessage
     from layover.testing.surviving import Crash
 
 _FILES = (".yaml", ".yml", ".json")
@@ -142,6 +143,18 @@ class Layover(Door):
         An engine keeps a value for 30 seconds: after a rotation, calls get the new one when the test has skipped them.
         """
         self._world.secrets.set(name, value)
+
+    @property
+    def sent(self) -> list[SentMessage]:
+        """What was sent to people and systems, rendered, in its order; nothing leaves the machine.
+
+        What came several times under one id, as after a crash, is one message whose `times` says how often.
+        """
+        return self._world.receivers.sent
+
+    def refuse(self, destination: str, *, times: int | None = None) -> None:
+        """Have a destination refuse what is sent to it next, so often; without `times`, from now on."""
+        self._world.receivers.refuse(destination, times)
 
     async def hook(
         self,

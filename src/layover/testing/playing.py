@@ -1,10 +1,11 @@
-"""Who plays the node types of a workflow in a test: a function, a fake, or nothing."""
+"""Who plays the node types of a workflow in a test: a function, a fake, or nothing; and where it sends to."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.definitions.node_types import ChildWorkflow
+from layover.core.definitions.node_types import ChildWorkflow, Send
+from layover.model.deliveries import DestinationBody
 from layover.testing.errors import NobodyPlays
 
 if TYPE_CHECKING:
@@ -24,6 +25,21 @@ def check_played(plan: Plan, played: Collection[str], plans: Mapping[str, Plan])
         f"`layover.nodes({missing[0]})` takes the function; "
         f'`layover.fake("{missing[0]}", returns=...)` stands in for it.'
     )
+
+
+def named_destinations(plan: Plan) -> list[DestinationBody]:
+    """Return the destinations that a workflow names: a test has them all, and they only take what is sent."""
+    ways: list[tuple[object, bool]] = [(rule.definition.via, bool(rule.definition.to)) for rule in plan.notify]
+    sends = [one.node for one in _nodes(plan.graph) if isinstance(one.node, Send)]
+    ways += [(one.via, bool(one.to)) for one in sends]
+    mails = {via for via, is_addressed in ways if isinstance(via, str) and is_addressed}
+    return [_destination(via, is_mail=via in mails) for via in sorted({via for via, _ in ways if isinstance(via, str)})]
+
+
+def _destination(name: str, *, is_mail: bool) -> DestinationBody:
+    if is_mail:
+        return DestinationBody(name=name, kind="mail", address="smtp://mail.test", from_="layover@mail.test")
+    return DestinationBody(name=name, kind="webhook", address="https://hook.test")
 
 
 def _is_called(node: PlannedNode) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from layover.errors import BadUse
+from layover.nodes.notifier import NotifierFunction
 from layover.nodes.source import SourceFunction
 from layover.service.actor import Actor
 from layover.service.service import UserService
@@ -15,6 +17,7 @@ from layover.testing.databases import InFile, InMemory
 from layover.testing.engines import Died, Engines
 from layover.testing.polled import PushedSource
 from layover.testing.secrets import GivenSecrets
+from layover.testing.sent import Receivers
 from layover.testing.virtual_time import VirtualTime
 
 if TYPE_CHECKING:
@@ -47,7 +50,8 @@ class KitWorld:
         self.time = VirtualTime()
         database = InMemory(self.time) if folder is None else InFile(self.time, folder / "layover.db")
         self.secrets = GivenSecrets()
-        self.engines = Engines(database, self.time, self._furnish, self.secrets)
+        self.receivers = Receivers()
+        self.engines = Engines(database, self.time, self._furnish, self.secrets, self.receivers)
         self.plans: dict[str, Plan] = {}  # of the workflows that are registered, by name
         self.starts = 0
         self.signals = 0
@@ -71,6 +75,9 @@ class KitWorld:
         if isinstance(function, SourceFunction):
             self._poll(function)
             return
+        if isinstance(function, NotifierFunction):
+            self._tell(function)
+            return
         self._functions[node_type] = (function, probe)
         if (registry := self.engines.registry) is not None:
             registry.add(function, node_type, probe)
@@ -90,6 +97,15 @@ class KitWorld:
             if (registry := self.engines.registry) is not None:
                 registry.add_source(function)
         return found
+
+    def _tell(self, notifier: NotifierFunction[..., Any]) -> None:
+        """Have a function be a destination; of what it is told by itself is settled when the engine opens."""
+        registry = self.engines.registry
+        if registry is not None and notifier.on:
+            raise BadUse(f"Give the notifier `{notifier.name}` before anything else is done in the test.")
+        self.engines.notifiers[notifier.name] = notifier
+        if registry is not None:
+            registry.add_notifier(notifier)
 
     def _poll(self, source: SourceFunction[..., Any]) -> None:
         """Have a source polled, unless the test fills it by itself."""

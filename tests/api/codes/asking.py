@@ -279,6 +279,7 @@ async def listed(stage: Stage, route: Route) -> Answered:
 
 
 @route("get_pause_point", 200)
+@route("why_pause_point", 200)
 @route("get_approval", 200)
 async def looked_at(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(approval())

@@ -178,7 +178,7 @@ async def get_execution(call: Request[None, WaitQuery]) -> Response:
     try:
         return Response(bounded(await executions.wait(id_, call.query.until, wait / 1000)))
     except WaitTimeout:
-        return Response(bounded(await executions.get(id_)), 202)
+        return Response(bounded(await executions.peek(id_)), 202)
 
 
 @routes.get(

@@ -9,6 +9,7 @@ from layover.api.point_lists import PointsQuery, listed
 from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.interface.backend import PointAnswer
+from layover.model.executions import Why
 from layover.model.points import AnswerBody, PausePoint
 from layover.model.shared import Page, ReasonBody
 from layover.service import answers
@@ -37,6 +38,12 @@ async def list_pause_points(call: Request[None, PointsQuery]) -> Response:
 async def get_pause_point(call: Request[None, NoQuery]) -> Response:
     """Return a pause point."""
     return Response(await call.service.points.get(call.path["id"]))
+
+
+@routes.get("/pause-points/{id}/why", needs=("execution:read",), answers={200: Why}, problems=("unknown_point",))
+async def why_pause_point(call: Request[None, NoQuery]) -> Response:
+    """Tell what a pause point waits for, and whom it told, when and by what, or why not yet."""
+    return Response(await call.service.points.why(call.path["id"]))
 
 
 @routes.get(

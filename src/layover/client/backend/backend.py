@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.client.backend.access import HttpAccess
+from layover.client.backend.deliveries import HttpDeliveries, HttpDestinations, HttpPeople
 from layover.client.backend.executions import HttpExecutions
 from layover.client.backend.points import HttpPoints
 from layover.client.backend.signals import HttpSignals
@@ -18,7 +19,17 @@ if TYPE_CHECKING:
 class HttpBackend:
     """A server as the backend of the door."""
 
-    __slots__ = ("access", "executions", "points", "signals", "triggers", "workflows")
+    __slots__ = (
+        "access",
+        "deliveries",
+        "destinations",
+        "executions",
+        "people",
+        "points",
+        "signals",
+        "triggers",
+        "workflows",
+    )
 
     def __init__(self, transport: Transport) -> None:
         self.executions = HttpExecutions(transport)
@@ -26,4 +37,7 @@ class HttpBackend:
         self.workflows = HttpWorkflows(transport)
         self.signals = HttpSignals(transport)
         self.triggers = HttpTriggers(transport)
+        self.destinations = HttpDestinations(transport)
+        self.deliveries = HttpDeliveries(transport)
+        self.people = HttpPeople(transport)
         self.access = HttpAccess(transport)

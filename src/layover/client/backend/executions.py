@@ -8,6 +8,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from msgspec.structs import replace
+
 from layover.client.event_stream import EventStream
 from layover.client.requests import delete, get, path_of, post
 from layover.core.definitions.durations import format_duration
@@ -139,7 +141,7 @@ class HttpExecutions:
         """Set when an execution that is held goes on by itself; None: it no longer does."""
         if when is None:
             answered = await self._transport.send(delete(path_of("executions", execution_id, "resume")))
-            return await self._transport.newest(answered, Execution, self.get)
+            return await self._transport.newest(answered, Execution, self._as_it_is)
         body = ResumeBody(reason=reason or None, at=when.at, cron=when.cron, zone=when.zone, on=signal_body(when.on))
         return await self._act(execution_id, "resume", body, idempotency_key)
 
@@ -210,18 +212,22 @@ class HttpExecutions:
         self, execution_id: str, act: str, body: ReasonBody | PauseBody | ResumeBody | RewindBody, key: str | None
     ) -> Execution:
         answered = await self._transport.send(post(path_of("executions", execution_id, act), body, key))
-        return await self._transport.newest(answered, Execution, self.get)
+        return await self._transport.newest(answered, Execution, self._as_it_is)
 
     async def _reached(self, execution_id: str, until: Until | None, left: float | None) -> Execution:
         """Return an execution that was started when it is as asked for; past the time, return it as it is."""
         if until is None:
-            return await self.get(execution_id)
+            return await self._as_it_is(execution_id)
         try:
             return (await self._poll(execution_id, until, left))[0]
         except MissingFunctions:
             if left is None:
                 raise
-            return await self.get(execution_id)
+            return await self._as_it_is(execution_id)
+
+    async def _as_it_is(self, execution_id: str) -> Execution:
+        """Return an execution as acts return it: without what is only counted where one is read."""
+        return replace(await self.get(execution_id), notifications_sent=None)
 
     async def _with_points(self, found: Execution) -> Execution:
         """Add the open points to an execution at rest, as a server does that has just started it."""

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from layover.client.requests import get, path_of, post
 from layover.core.context_ids import parse_context_id
 from layover.core.payloads import plain
+from layover.model.executions import Why
 from layover.model.points import AnswerBody, DelegateBody, PausePoint
 from layover.model.shared import Page, ReasonBody
 
@@ -35,6 +36,10 @@ class HttpPoints:
         parse_context_id(context_id)  # what is none may become another path on its way
         path = path_of("executions", execution_id, "pause-points", context_id)
         return await self._transport.ask(get(path), PausePoint)
+
+    async def why(self, point_id: str) -> Why:
+        """Return what a pause point waits for, and whom it told."""
+        return await self._transport.ask(get(path_of("pause-points", point_id, "why")), Why)
 
     async def list(self, wanted: PointQuery, limit: int, cursor: str | None) -> Page[PausePoint]:
         """Return a page of pause points, the oldest first."""

@@ -9,7 +9,9 @@ from layover.runtime.operations.answers import Answers
 from layover.runtime.operations.callbacks import Callbacks
 from layover.runtime.operations.command_sender import CommandSender, CommandWaits
 from layover.runtime.operations.control import Control
+from layover.runtime.operations.deliveries import Deliveries
 from layover.runtime.operations.executions import Executions
+from layover.runtime.operations.people import PeopleTable
 from layover.runtime.operations.reopener import Reopener
 from layover.runtime.operations.trigger_resources import TriggerResources
 from layover.runtime.operations.triggers import Triggers
@@ -46,6 +48,8 @@ class Operations:
         self.workflow_status = instance.workflow_status
         self.triggers = Triggers(instance)
         self.trigger_resources = TriggerResources(instance, self.workflows)
+        self.deliveries = Deliveries(instance, instance.delivery_sender)
+        self.people = PeopleTable(instance, instance.directory)
 
 
 class Opened:
@@ -114,6 +118,16 @@ class Opened:
     def trigger_resources(self) -> TriggerResources:
         """Saves triggers that belong to no definition."""
         return self.operations.trigger_resources
+
+    @property
+    def deliveries(self) -> Deliveries:
+        """Operates deliveries and destinations."""
+        return self.operations.deliveries
+
+    @property
+    def people(self) -> PeopleTable:
+        """Keeps the table of the directory."""
+        return self.operations.people
 
     @property
     def queries(self) -> Queries:

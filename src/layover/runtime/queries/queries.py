@@ -12,16 +12,18 @@ from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.core.resume_waits import NO_END
 from layover.errors import NotFound
+from layover.model.executions import Why
 from layover.runtime.execution.replay import SLICE
 from layover.runtime.ids import checked_id
 from layover.runtime.plans import is_held_because
 from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.history import HistoryEntry
 from layover.runtime.queries.legs import legs
+from layover.runtime.queries.told import told_of
 from layover.runtime.queries.tracebacks import failed_child, stored_traceback
 from layover.runtime.queries.trigger_cursors import with_trigger_cursors
 from layover.runtime.queries.views import view_of
-from layover.runtime.queries.why import summed_up, why
+from layover.runtime.queries.why import reason_of, summed_up, why
 from layover.runtime.results.executions import node_of
 from layover.runtime.results.failures import failure_of
 from layover.runtime.results.progress import progress_of
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
     from layover.core.resume_waits import PauseEnd
     from layover.errors import Failure
-    from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, Why, WhyReason
+    from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, WhyReason
+    from layover.ports.records import PointRow
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.execution.state_cache import CachedState
     from layover.runtime.instance import Instance
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
 _DEEPEST = 10  # of the children of children that are asked why
 _MOST_ASKED = 100  # executions that are asked for one answer, children included
 _MOST_TRACEBACKS = 10  # in one answer about an execution
+_MOST_POINTS_TOLD = 10  # of one execution
+_OF_PEOPLE = frozenset({"approval", "form", "delivery"})  # points that tell somebody
 _OF_OTHERS = frozenset({"child", "failed"})  # reasons that another execution has
 
 
@@ -66,6 +71,10 @@ class Queries:
         if found.trigger is None:
             return found
         return await with_trigger_cursors(found, self._instance.store.triggers)
+
+    async def count_sent(self, execution_id: str) -> int:
+        """Return how many deliveries of an execution were sent."""
+        return await self._instance.store.deliveries.count_sent(execution_id)
 
     async def row(self, execution_id: str) -> ExecutionRow:
         """Return an execution as a list has it, without what its log tells."""
@@ -164,6 +173,15 @@ class Queries:
             return replace(own, reasons=reasons)
         return summed_up(reasons, own.left_out)
 
+    async def why_point(self, row: PointRow) -> Why:
+        """Return what a pause point waits for, and whom it told, or why not yet."""
+        point, now = row.point, self._instance.clock.now()
+        if row.status != "open":
+            return Why(summary=f"The pause point at `{point.node}` is {row.shown_status} and waits for nothing.")
+        own = reason_of(point)
+        told = await told_of(self._instance.store, row.execution_id, point.id, now)
+        return summed_up([replace(own, because=told)])
+
     async def _held_until(self, state: ExecutionState) -> PauseEnd:
         """Return when the pause of its workflow ends by itself, if that is what holds an execution."""
         facts = state.facts
@@ -198,6 +216,9 @@ class Queries:
             if tracebacks and reason.failure is not None and index < _MOST_TRACEBACKS:
                 traced = await self._traced((row, cached), reason.failure, 0)
                 told = replace(told, failure=traced)
+            if reason.point is not None and reason.kind in _OF_PEOPLE and index < _MOST_POINTS_TOLD:
+                store, now = instance.store, instance.clock.now()
+                told = replace(told, because=await told_of(store, row.head.execution_id, reason.point, now))
             if reason.kind in _OF_OTHERS and reason.execution and depth and left[0] > 0:
                 with suppress(NotFound):  # it is about to be started
                     _, because = await self._reasons(reason.execution, depth - 1, left, tracebacks=tracebacks)

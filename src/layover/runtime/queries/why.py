@@ -53,7 +53,7 @@ def why(  # noqa: PLR0913 - each is named where it is given
         *_of_commands(head, now),
         *_of_the_start(state, now, admission),
         *_of_nodes(names[:MOST_REASONS], head, state, now, owner, lacking),
-        *_of_points(points[:MOST_REASONS]),
+        *map(reason_of, points[:MOST_REASONS]),
     ]
     left_out = max(len(names) - MOST_REASONS, 0) + max(len(points) - MOST_REASONS, 0)
     return summed_up(reasons[:MOST_REASONS], left_out + max(len(reasons) - MOST_REASONS, 0))
@@ -99,6 +99,7 @@ def _reason(  # noqa: PLR0913 - each is a field of it
     since: int | None = None,
     until: int | None = None,
     execution: str = "",
+    point: str = "",
     failure: Failure | None = None,
 ) -> WhyReason:
     return WhyReason(
@@ -108,6 +109,7 @@ def _reason(  # noqa: PLR0913 - each is a field of it
         since=Moment.maybe(since),
         until=Moment.maybe(until),
         execution=execution or None,
+        point=point or None,
         failure=failure,
     )
 
@@ -254,18 +256,17 @@ def _message(node: NodeState) -> str:
     return node.error.message if node.error is not None else "no error was recorded"
 
 
-def _of_points(points: Sequence[Point]) -> list[WhyReason]:
-    return [
-        _reason(
-            kind=point.kind,
-            text=text_of(point),
-            context_id=point.node,
-            since=point.opened_at,
-            until=point.deadline,
-            execution=point.child,
-        )
-        for point in points
-    ]
+def reason_of(point: Point) -> WhyReason:
+    """Return what a point waits for."""
+    return _reason(
+        kind=point.kind,
+        text=text_of(point),
+        context_id=point.node,
+        since=point.opened_at,
+        until=point.deadline,
+        execution=point.child,
+        point=point.id,
+    )
 
 
 def text_of(point: Point) -> str:
