@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 from msgspec.structs import replace
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from layover.model.access import Caller
-    from layover.nodes.notifier import NotifierFunction
+    from layover.nodes.notifier import NotifierFunction, P, R
     from layover.nodes.registry import AnyFunction
     from layover.ports.directory import Directory
     from layover.ports.secrets import Secrets
@@ -82,6 +82,14 @@ class Engine(Door):
         view._workflows, view._runtime, view._hook_addresses = self._workflows, self._runtime, {}
         view._act_as(_caller(user, roles))
         return view
+
+    @overload
+    def notifier(self, function: Callable[P, R], /) -> NotifierFunction[P, R]: ...
+
+    @overload
+    def notifier(
+        self, /, *, name: str | None = None, on: Sequence[str] = ()
+    ) -> Callable[[Callable[P, R]], NotifierFunction[P, R]]: ...
 
     def notifier(
         self, function: Callable[..., Any] | None = None, /, *, name: str | None = None, on: Sequence[str] = ()

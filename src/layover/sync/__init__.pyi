@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from ssl import SSLContext
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
 from layover.client.request_policy import RequestPolicy
 from layover.core.definitions.problems import Problem
@@ -36,6 +36,7 @@ from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
 from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+from layover.nodes.notifier import NotifierFunction, P, R
 from layover.nodes.registry import AnyFunction
 from layover.ports.directory import Directory
 from layover.ports.secrets import Secrets
@@ -452,9 +453,12 @@ class SyncEngine(SyncDoor):
         drive: bool = True,
     ) -> None: ...
     def as_user(self, user: str, roles: Sequence[str] = ()) -> Self: ...
+    @overload
+    def notifier(self, function: Callable[P, R], /) -> NotifierFunction[P, R]: ...
+    @overload
     def notifier(
-        self, function: Callable[..., Any] | None = None, /, *, name: str | None = None, on: Sequence[str] = ()
-    ) -> Any: ...
+        self, /, *, name: str | None = None, on: Sequence[str] = ()
+    ) -> Callable[[Callable[P, R]], NotifierFunction[P, R]]: ...
     def close(self, grace: Duration | None = None) -> None: ...
     def hook_addresses(self) -> dict[str, str]: ...
     def serve(self) -> None: ...
