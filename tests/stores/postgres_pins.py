@@ -131,6 +131,12 @@ PINNED = {
     "align_lanes": {"deliveries_in_lane (destination, lane)", "deliveries_pkey (id)"},
     "lock_destination_of_delivery": {"deliveries_pkey (id)", "destinations_pkey (name)"},
     "lock_delivery": {"deliveries_pkey (id)"},
+    "lock_deliveries": {"deliveries_pkey (id)", "destinations_pkey (name)"},
+    "write_outcomes": {
+        "deliveries_in_lane (destination, lane)",
+        "deliveries_pkey (id)",
+        "destinations_pkey (name)",
+    },
     "write_delivery": {"deliveries_pkey (id)"},
     "awaited_deliveries": {"deliveries_awaited (execution_id, n)"},
     "list_deliveries": {"deliveries_by_state (state, created_at, id)"},

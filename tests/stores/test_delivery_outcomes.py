@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -16,6 +17,7 @@ from layover.ports.records import ClosedExecution, Rest
 from tests.stores.conformance import create, entry, go_on, uid
 from tests.stores.posted import (
     OPS,
+    claimed,
     claimed_one,
     delivery,
     notice,
@@ -34,6 +36,37 @@ async def found(store: Store, row: DeliveryRow) -> DeliveryRow:
     kept = await store.deliveries.find(row.id)
     assert kept is not None
     return kept
+
+
+# Many at once
+
+
+async def test_what_is_settled_at_once_is_as_if_it_were_settled_in_turn(store: Store) -> None:
+    """A lane has two that were claimed, since one came before the other; one is settled twice, and one is late."""
+    await post(store, delivery(5, lane="l"), delivery(6, lane="l"), *(delivery(k, due_at=0) for k in (1, 2, 3, 4)))
+    rows = await claimed(store)
+    await post(store, delivery(0, lane="l"))
+    rows += await claimed(store)
+    assert [row.n for row in rows] == [1, 2, 3, 4, 5, 0]
+    given = [
+        *(settling(row, "pending", health="bad", due_at=9_000) for row in rows[:2]),
+        settling(rows[2], "dead", messages=(other_message(3),)),
+        replace(settling(rows[3]), epoch=0),
+        settling(rows[4], "pending", health="bad", due_at=9_000),
+        settling(rows[5], health="unknown"),
+    ]
+    settled = await asyncio.gather(*(store.deliveries.settle(one) for one in given))
+    assert [one.passed for one in settled] == [True, True, True, False, True, True]
+    kept = [await found(store, row) for row in rows]
+    assert [row.state for row in kept] == ["pending", "pending", "dead", "pending", "pending", "sent"]
+    destination = await store.deliveries.find_destination(OPS)
+    assert destination is not None
+    assert destination.failures == 3
+    assert await outcomes(store) == [b"{}"]
+    assert [row.n for row in await claimed(store, 9_000)] == [1, 2, 5]  # the last of the lane waits
+    twice = [replace(settling(kept[4]), epoch=2)] * 2
+    assert sorted([one.passed for one in await asyncio.gather(*map(store.deliveries.settle, twice))]) == [False, True]
+    assert [row.n for row in await claimed(store, 9_000)] == [6]
 
 
 # What a point waits for

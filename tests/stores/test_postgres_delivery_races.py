@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import pytest
 from msgspec.structs import replace
 
 from layover.ports.delivery_records import DeliveryChange, DeliveryFilter, DestinationSave
-from layover.ports.records import ClosedExecution, Rest
+from layover.ports.records import ClosedExecution, Message, Rest
 from tests.conftest import FACTOR
+from tests.servers.postgres import connect
 from tests.stores.conformance import create, go_on, uid
 from tests.stores.posted import OPS, claimed, claimed_one, claiming, delivery, noticed, other_message, post, settling
-from tests.stores.racing import race, rivals
+from tests.stores.racing import race, rivals, waiting
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 TRIALS = 24 * FACTOR
 FEW = 4 * FACTOR  # of what takes many calls
 LATE = 10**9
+_WRITTEN = "INSERT INTO {}.outbox (sender, n, destination, kind, body, due_at) VALUES ($1, $2, $3, '', '', 0)"
 
 Two = tuple["PostgresStore", "PostgresStore"]
 
@@ -41,6 +44,21 @@ async def found(store: Store, row: DeliveryRow) -> DeliveryRow:
     kept = await store.deliveries.find(row.id)
     assert kept is not None
     return kept
+
+
+@asynccontextmanager
+async def held_by_another(store: PostgresStore, statement: str, what: Message | str) -> AsyncIterator[None]:
+    """Let somebody write a row for a while, and then give it up."""
+    values = (what.sender, what.n, what.destination) if isinstance(what, Message) else (what,)
+    connection = await connect(store.address.dsn)
+    try:
+        transaction = connection.transaction()
+        await transaction.start()
+        await connection.execute(statement.format(store.address.schema), *values)
+        yield
+        await transaction.rollback()
+    finally:
+        await connection.close()
 
 
 async def test_no_delivery_is_claimed_by_both(two: Two) -> None:
@@ -168,6 +186,40 @@ async def test_a_lane_goes_on_whatever_comes_at_the_same_moment(two: Two) -> Non
         next_one = delivery(base + (2 if n % 4 else 0), lane=f"l{n}")  # or one that comes before
         await race(mine.deliveries.settle(settling(row)), post(others, next_one), n)
         assert (await claimed_one(mine)).id == next_one.id
+
+
+async def test_a_lane_goes_on_with_one_that_is_being_added(two: Two) -> None:
+    """Whoever adds it has seen that another one leads; whoever settles that one must not overlook the new one."""
+    mine, others = two
+    await post(mine, delivery(1, lane="l"))
+    row, message, told = await claimed_one(mine), await noticed(others, 67), other_message()
+    async with held_by_another(mine, _WRITTEN, told):
+        adding = asyncio.ensure_future(others.deliveries.expand(message, [delivery(2, lane="l")], [told]))
+        await waiting(mine, 1, unless=adding)
+        settled = asyncio.ensure_future(mine.deliveries.settle(settling(row)))
+        await waiting(mine, 2, unless=settled)
+    assert await adding
+    assert (await settled).passed
+    assert (await claimed_one(mine)).id == delivery(2).id
+
+
+async def test_every_failure_counts_whoever_tells_of_it(two: Two) -> None:
+    mine, others = two
+    for n in range(FEW):
+        names = [f"{name}{n}" for name in "abc"]
+        await post(mine, *(delivery(12 * n + k, destination=names[k % 3]) for k in range(12)))
+        rows = [row for name in names for row in await claimed(mine, destination=name)]
+        outcomes = [settling(row, "pending", due_at=LATE, health="bad") for row in rows]
+        async with held_by_another(mine, "UPDATE {}.destinations SET free_at = 0 WHERE name = $1", names[1]):
+            told = [
+                asyncio.ensure_future(store.deliveries.settle(one))
+                for store, ours in ((mine, outcomes[::2]), (others, [*reversed(outcomes[1::2])]))
+                for one in ours
+            ]
+            await waiting(mine, 2)
+        assert all(one.passed for one in await asyncio.gather(*told))
+        found_ = [await mine.deliveries.find_destination(name) for name in names]
+        assert [row.failures for row in found_ if row is not None] == [4, 4, 4]
 
 
 async def test_a_destination_may_be_deleted_at_any_moment(two: Two) -> None:

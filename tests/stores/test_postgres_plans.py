@@ -128,7 +128,9 @@ def test_only_what_is_on_a_page_is_sorted_when_states_are_merged(
         assert kinds == ["Limit", "Sort", "Nested Loop", "Function Scan", "Limit", "Index Scan"]
 
 
-@pytest.mark.parametrize("name", ["claim_deliveries", "due_destinations", "align_lanes"])
+@pytest.mark.parametrize(
+    "name", ["claim_deliveries", "due_destinations", "align_lanes", "lock_deliveries", "write_outcomes"]
+)
 def test_what_claims_deliveries_seeks_alike_when_they_came_at_once(filled: dict[str, Plan], name: str) -> None:
     assert seeks(filled[name]) == PINNED[name]
     assert not any("Bitmap" in str(node["Node Type"]) for node in nodes(filled[name]))

@@ -128,15 +128,11 @@ class AppendWriter:
         return self._prepare(self._decider.decide(tried, step.at, self._decider.slots.for_another_decision()))
 
     def _prepare(self, step: PendingAppend) -> Append:
-        state = self._decider.state
-        seen = self._derived(step)
+        state, secret = self._decider.state, self._environment.secret
+        seen = derived(state, step, self._visible, priority=self.priority, secret=secret, occasions=self._occasions)
         append = append_of(self, state, self._environment, step, seen)
         self.in_flight = step, seen, append
         return append
-
-    def _derived(self, step: PendingAppend) -> Derived:
-        state, secret = self._decider.state, self._environment.secret
-        return derived(state, step, self._visible, priority=self.priority, secret=secret, occasions=self._occasions)
 
     # The leg buffer
 
@@ -153,7 +149,9 @@ class AppendWriter:
             return False
         if waiting.size >= settings.commit_bytes:
             return False
-        if self._derived(step).is_seen:
+        state, secret = self._decider.state, self._environment.secret
+        seen = derived(state, step, self._visible, priority=self.priority, secret=secret, occasions=self._occasions)
+        if seen.is_seen:
             return False
         waiting.add(step.at, step.events)
         return True

@@ -15,11 +15,12 @@ from layover.ports.trigger_records import TriggerEventRow, TriggerToken
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
 from layover.stores.postgres import api_keys, weekly_partitions
-from layover.stores.postgres.deliveries import delivery_of, insert_deliveries
+from layover.stores.postgres.deliveries import insert_deliveries
 from layover.stores.postgres.limits import save_places
 from layover.stores.postgres.node_reports import chunk_of
 from layover.stores.postgres.queries import commands_of_executions
 from layover.stores.postgres.rows import execution_of, message_of, place_of_row, point_of
+from layover.stores.postgres.settlements import delivery_of
 from layover.stores.postgres.triggers import input_columns, input_of
 from layover.stores.rows import entry_of, signal_of, workflow_status_values
 

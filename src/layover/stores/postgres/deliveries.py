@@ -7,18 +7,27 @@ decided from a row is read after the lock. A lane belongs to a destination, so i
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec.structs import astuple
 
 from layover.ports.delivery_records import ClaimedDeliveries, DestinationRow, Settled
 from layover.stores import deliveries as shared
 from layover.stores.checks import at_most, check_ids, check_texts
-from layover.stores.deliveries import MOST_COUNTED, NEWEST_DELIVERY, NOT_SENT, DueDestination, destination_of
+from layover.stores.deliveries import MOST_COUNTED, NEWEST_DELIVERY, DueDestination, destination_of
 from layover.stores.postgres.audit import write_audit
+from layover.stores.postgres.settlements import (
+    Nothing,
+    Settlements,
+    change_delivery,
+    columns,
+    delivery_of,
+    find_delivery,
+    send,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from layover.ports.delivery_records import (
         DeliveryChange,
@@ -33,12 +42,8 @@ if TYPE_CHECKING:
         Settlement,
     )
     from layover.ports.records import AuditRow, Message
-    from layover.stores.postgres.database import Row, StatementRunner
+    from layover.stores.postgres.database import StatementRunner
     from layover.stores.postgres.session import PostgresSession
-
-
-class _Nothing(Exception):  # noqa: N818 - it says what there is to do
-    """There is nothing to write. What was written only to be locked is taken back with the transaction."""
 
 
 class PostgresDeliveries:
@@ -46,6 +51,11 @@ class PostgresDeliveries:
 
     def __init__(self, session: PostgresSession) -> None:
         self._session = session
+        self._settlements = Settlements(session)
+
+    def start_anew(self) -> None:
+        """Begin with new batches: those of before may belong to an event loop that has ended."""
+        self._settlements.start_anew()
 
     async def expand(
         self, message: Message, deliveries: Sequence[DeliveryRow], messages: Sequence[Message] = ()
@@ -55,7 +65,7 @@ class PostgresDeliveries:
         check_ids(one.sender for one in (message, *messages))
         try:
             await self._session.db.transact(lambda tx: _expand(tx, message, deliveries, messages))
-        except _Nothing:
+        except Nothing:
             return False
         return True
 
@@ -76,23 +86,20 @@ class PostgresDeliveries:
     async def settle(self, settlement: Settlement) -> Settled:
         """Write the outcome of an attempt, if the delivery is still that of its claim."""
         check_ids([settlement.id])
-        try:
-            return await self._session.db.transact(lambda tx: _settle(tx, settlement))
-        except _Nothing:
-            return Settled(passed=False)
+        return await self._settlements.settle(settlement)
 
     async def change(self, change: DeliveryChange) -> DeliveryRow | None:
         """Change a delivery, if it is in a state that allows it."""
         check_ids([change.id])
         try:
-            return await self._session.db.transact(lambda tx: _change(tx, change))
-        except _Nothing:
+            return await self._session.db.transact(lambda tx: change_delivery(tx, change))
+        except Nothing:
             return None
 
     async def find(self, delivery_id: str) -> DeliveryRow | None:
         """Find a delivery."""
         check_ids([delivery_id])
-        return await _find(self._session.db, delivery_id)
+        return await find_delivery(self._session.db, delivery_id)
 
     async def list_deliveries(self, wanted: DeliveryFilter) -> list[DeliveryRow]:
         """List deliveries, newest first, by the index that fits the filter best."""
@@ -172,7 +179,7 @@ async def _expand(
     if names:
         await _locked(tx, names)
     if await tx.fetchrow("take_message", message.sender, message.destination, message.n) is None:
-        raise _Nothing
+        raise Nothing
     await insert_deliveries(tx, deliveries)
     await send(tx, messages)
 
@@ -181,11 +188,11 @@ async def insert_deliveries(tx: StatementRunner, deliveries: Sequence[DeliveryRo
     """Insert deliveries into their lanes; those that exist stay as they are. Return how many are new."""
     if not deliveries:
         return 0
-    inserted = await tx.fetch("insert_deliveries", *_columns([astuple(row) for row in deliveries]))
+    inserted = await tx.fetch("insert_deliveries", *columns([astuple(row) for row in deliveries]))
     lanes = Counter((destination, lane) for destination, lane, state in inserted if lane and state == "pending")
     if lanes:
         rows = [(destination, lane, count + 1) for (destination, lane), count in sorted(lanes.items())]
-        await tx.fetch("align_lanes", *_columns(rows))
+        await tx.fetch("align_lanes", *columns(rows))
     return len(inserted)
 
 
@@ -201,72 +208,6 @@ async def _claim(tx: StatementRunner, claim: DeliveryClaim) -> ClaimedDeliveries
         await write_destinations(tx, [row])
     moments = [at for at in (rows[0][0], *(one.due_at for one in claimed)) if at is not None]
     return ClaimedDeliveries(deliveries=claimed, next_due=shared.claim_again_at(row, claim, min(moments, default=None)))
-
-
-async def _settle(tx: StatementRunner, given: Settlement) -> Settled:
-    row, destination = await _locked_delivery(tx, given.id, given)
-    if row.state != "pending" or row.epoch != given.epoch:
-        raise _Nothing
-    await _write(tx, row, shared.settled(row, given))
-    judged = shared.judged(destination, row, given)
-    if judged != destination:
-        await write_destinations(tx, [judged])
-    messages = list(given.messages)
-    if judged.state != destination.state and given.on_disabled is not None:
-        messages.append(given.on_disabled)
-    if row.awaited and given.state != "pending":
-        messages += await _end_wait(tx, row, given)
-    await send(tx, messages)
-    return Settled(passed=True, destination=judged)
-
-
-async def _change(tx: StatementRunner, change: DeliveryChange) -> DeliveryRow | None:
-    row, _ = await _locked_delivery(tx, change.id, change)
-    changed = shared.changed(row, change)
-    if changed is None:
-        raise _Nothing
-    await _write(tx, row, changed)
-    if changed.awaited and changed.state != "pending":
-        await send(tx, await _end_wait(tx, changed, change))
-    await write_audit(tx, change.audit)
-    return await _find(tx, change.id)
-
-
-async def _locked_delivery(
-    tx: StatementRunner, delivery_id: str, given: Settlement | DeliveryChange
-) -> tuple[DeliveryRow, DestinationRow]:
-    """Lock the destination of a delivery, its event if a point waits for it and it is over, and then the delivery."""
-    while (found := await tx.fetchrow("lock_destination_of_delivery", delivery_id)) is None:
-        name: str | None = await tx.fetchval("destination_of_delivery", delivery_id)
-        if name is None:
-            raise _Nothing
-        await tx.fetch("create_destinations", [name])  # it was deleted
-    awaited, execution_id, n, *destination = found
-    if awaited and given.state != "pending":
-        await tx.fetch("lock_event", execution_id, n)
-    row = await tx.fetchrow("lock_delivery", delivery_id)
-    if row is None:
-        raise _Nothing
-    return delivery_of(row), destination_of(destination)
-
-
-async def _write(tx: StatementRunner, was: DeliveryRow, row: DeliveryRow) -> None:
-    """Write what has changed of a delivery, and let the next one of its lane follow, or wait."""
-    outcome = (row.state, row.reason, row.due_at, row.epoch, row.attempts, row.history, row.settled_at)
-    await tx.fetch("write_delivery", row.id, *outcome)
-    if row.state != was.state and row.lane:
-        await tx.fetch("align_lanes", [row.destination], [row.lane], [2])
-
-
-async def _end_wait(tx: StatementRunner, row: DeliveryRow, given: Settlement | DeliveryChange) -> list[Message]:
-    """Return what a point waits for, once all of it is settled; then it waits no longer."""
-    awaited = await tx.fetch("awaited_deliveries", row.execution_id, row.n)
-    states = {state for _, state in awaited}
-    outcome = shared.outcome_of(given, some_pending="pending" in states, some_not_sent=not states.isdisjoint(NOT_SENT))
-    if outcome is None:
-        return []
-    await tx.fetch("end_wait_for_deliveries", [id_ for id_, _ in awaited])
-    return [outcome]
 
 
 async def _save_destination(tx: StatementRunner, save: DestinationSave) -> DestinationSaved:
@@ -286,26 +227,6 @@ async def _save_destination(tx: StatementRunner, save: DestinationSave) -> Desti
     return saved
 
 
-async def _find(db: StatementRunner, delivery_id: str) -> DeliveryRow | None:
-    row = await db.fetchrow("delivery_by_id", delivery_id)
-    return delivery_of(row) if row is not None else None
-
-
 async def write_destinations(db: StatementRunner, rows: Sequence[DestinationRow]) -> None:
     """Write destinations."""
-    await db.fetch("save_destinations", *_columns([astuple(row) for row in rows]))
-
-
-async def send(db: StatementRunner, messages: Sequence[Message]) -> None:
-    """Write messages into the outbox; one that is there already stays."""
-    if messages:
-        await db.fetch("send_messages", *_columns([astuple(message) for message in messages]))
-
-
-def _columns(rows: Sequence[Iterable[object]]) -> list[list[object]]:
-    return [list(column) for column in zip(*rows, strict=True)]
-
-
-def delivery_of(row: Row | list[Any]) -> DeliveryRow:
-    """Return a delivery."""
-    return shared.delivery_of(row[0], row[1], row)
+    await db.fetch("save_destinations", *columns([astuple(row) for row in rows]))

@@ -114,6 +114,7 @@ class PostgresStore:
         """Close all connections; every result that was returned is durable."""
         db, self._session.opened = self._session.opened, None
         self.answers.start_anew()
+        self.deliveries.start_anew()
         self.queries.start_anew()
         if db is None:
             return

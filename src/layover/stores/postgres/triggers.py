@@ -10,7 +10,7 @@ from layover.ports.trigger_records import DueTriggers, Overlapping, Received, Tr
 from layover.stores import triggers as shared
 from layover.stores.checks import at_most
 from layover.stores.postgres.audit import write_audit
-from layover.stores.postgres.deliveries import send
+from layover.stores.postgres.settlements import send
 from layover.stores.rows import workflow_status_of
 from layover.stores.triggers import LOOKED_BACK, MOST_PENDING, NEWEST_INPUT, registrations, saving, with_numbers
 

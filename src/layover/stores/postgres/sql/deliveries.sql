@@ -136,6 +136,52 @@ JOIN layover.destinations AS t ON t.name = d.destination
 WHERE d.id = $1::uuid
 FOR NO KEY UPDATE OF t
 
+-- name: lock_deliveries
+-- Each after its destination. One that a point waits for is left out if it is over: its event is locked before it.
+SELECT d.id, d.execution_id, d.workflow, d.n, d.lane, d.destination, d.kind, d.point, d."user", d.address, d.body,
+    d.state, d.reason, d.created_at, d.due_at, d.epoch, d.attempts, d.history, d.settled_at, d.awaited,
+    t.name, t.config, t.state, t.reason, t.failures, t.failing_since, t.open_until, t.opened, t.free_at, t.changed_at
+FROM unnest($1::uuid[], $2::boolean[]) AS g (id, is_over)
+JOIN layover.deliveries AS d ON d.id = g.id
+JOIN layover.destinations AS t ON t.name = d.destination
+WHERE NOT (d.awaited AND g.is_over)
+ORDER BY t.name, d.id
+FOR NO KEY UPDATE OF t, d
+
+-- name: write_outcomes
+-- Of pending deliveries, at most one of each lane. Where one is over, the next of its lane leads; all parts see the rows
+-- as they were before the statement, so that one is told apart by its id.
+WITH followed AS (
+    UPDATE layover.deliveries AS d
+    SET leads = TRUE
+    FROM unnest($8::text[], $9::text[]) AS l (destination, lane)
+    CROSS JOIN LATERAL (
+        SELECT o.id, o.leads
+        FROM layover.deliveries AS o
+        WHERE o.destination = l.destination AND o.lane = l.lane AND o.lane <> '' AND o.state = 'pending'
+            AND o.id <> ALL($1::uuid[])
+        ORDER BY o.n, o.id
+        LIMIT 1
+    ) AS f
+    WHERE d.id = f.id AND NOT f.leads
+),
+judged AS (
+    UPDATE layover.destinations AS t
+    SET state = b.state, reason = b.reason, failures = b.failures, failing_since = b.failing_since,
+        open_until = b.open_until, opened = b.opened, changed_at = b.changed_at
+    FROM unnest(
+        $10::text[], $11::text[], $12::text[], $13::integer[], $14::bigint[], $15::bigint[], $16::integer[],
+        $17::bigint[]
+    ) AS b (name, state, reason, failures, failing_since, open_until, opened, changed_at)
+    WHERE t.name = b.name
+)
+UPDATE layover.deliveries AS d
+SET state = g.state, reason = g.reason, due_at = g.due_at, attempts = g.attempts, history = g.history,
+    settled_at = g.settled_at, leads = d.leads AND g.state = 'pending'
+FROM unnest($1, $2::text[], $3::text[], $4::bigint[], $5::integer[], $6::bytea[], $7::bigint[])
+    AS g (id, state, reason, due_at, attempts, history, settled_at)
+WHERE d.id = g.id
+
 -- name: write_delivery
 -- One that becomes pending leads only without a lane, until its lane is aligned.
 UPDATE layover.deliveries
