@@ -97,7 +97,7 @@ def _class(module: ast.Module, name: str) -> ast.ClassDef:
 
 
 def _body(class_: ast.ClassDef) -> str:
-    lines = []
+    lines, overloaded = list[str](), set[str]()
     for node in class_.body:
         match node:
             case ast.If(test=ast.Name(id="TYPE_CHECKING"), body=fields):
@@ -105,6 +105,11 @@ def _body(class_: ast.ClassDef) -> str:
                 lines += [f"info: {info}" for info in _info(class_)]
             case ast.FunctionDef(name="__init__") if class_.name in _DOORS:
                 lines.append(_signature(node))
+            case ast.FunctionDef(name=name, decorator_list=[ast.Name(id="overload")]):
+                lines += ["@overload", _signature(node)]
+                overloaded.add(name)
+            case ast.FunctionDef(name=name) if name in overloaded:
+                pass  # a stub has only what can be told of it
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) if not name.startswith("_"):
                 lines.append(_signature(node))
             case ast.AsyncFunctionDef(name="__aiter__"):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from inspect import iscoroutinefunction
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self, overload
+
+from msgspec.structs import replace
 
 from layover.authoring.workflow import Workflow
 from layover.bootstrap import DEFAULT, inspectable_store, open_store
@@ -11,6 +13,7 @@ from layover.errors import BadUse
 from layover.interface.door import Door
 from layover.interface.durations import Duration, seconds_of
 from layover.interface.sources import Definition, source_of
+from layover.nodes.notifier import notifier
 from layover.nodes.registry import Registry
 from layover.runtime.passive import PassiveRuntime
 from layover.runtime.runtime import Runtime
@@ -18,14 +21,16 @@ from layover.secret_providers import built_in_providers
 from layover.service.actor import Actor
 from layover.service.permissions import PROGRAM, caller_of
 from layover.service.service import UserService
-from layover.settings import runtime_settings
+from layover.settings import directory_of, runtime_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
 
     from layover.model.access import Caller
+    from layover.nodes.notifier import NotifierFunction, P, R
     from layover.nodes.registry import AnyFunction
+    from layover.ports.directory import Directory
     from layover.ports.secrets import Secrets
     from layover.settings import Settings
 
@@ -37,7 +42,8 @@ class Engine(Door):
 
     With `drive=False` it starts, answers and reads, and runs nothing: engines elsewhere do. With `user` and `roles` it
     acts as that user: every operation is checked and audited. Without, it is the program's own, which may do all.
-    `secrets` are providers that are asked for secrets after the environment and the files of the settings.
+    `secrets` are providers that are asked for secrets after the environment and the files of the settings; `directory`
+    knows people, in the place of that of the settings.
     """
 
     def __init__(  # noqa: PLR0913 - each is named where it is given
@@ -48,6 +54,7 @@ class Engine(Door):
         workflows: Iterable[Definition] = (),
         probes: Mapping[str, AnyFunction] | None = None,
         secrets: Iterable[Secrets] = (),
+        directory: Directory | None = None,
         settings: Settings | None = None,
         user: str | None = None,
         roles: Sequence[str] = (),
@@ -58,6 +65,8 @@ class Engine(Door):
         functions = _with_functions(nodes, self._workflows)
         self._runtime: Runtime | PassiveRuntime
         chosen = runtime_settings(settings)
+        if directory is not None:
+            chosen = replace(chosen, directory=directory_of(directory))
         providers = (*built_in_providers(chosen.secrets_file, chosen.secrets_dir), *_providers(secrets))
         if drive:
             store = open_store(db)
@@ -73,6 +82,29 @@ class Engine(Door):
         view._workflows, view._runtime, view._hook_addresses = self._workflows, self._runtime, {}
         view._act_as(_caller(user, roles))
         return view
+
+    @overload
+    def notifier(self, function: Callable[P, R], /) -> NotifierFunction[P, R]: ...
+
+    @overload
+    def notifier(
+        self, /, *, name: str | None = None, on: Sequence[str] = ()
+    ) -> Callable[[Callable[P, R]], NotifierFunction[P, R]]: ...
+
+    def notifier(
+        self, function: Callable[..., Any] | None = None, /, *, name: str | None = None, on: Sequence[str] = ()
+    ) -> Any:
+        """Make a function a destination of this engine, before it is opened; with `on`, it is told of such occasions.
+
+        It gets a `Notification`, at least once, and always under the same id.
+        """
+
+        def add(function: Callable[..., Any]) -> NotifierFunction[..., Any]:
+            made = notifier(name=name, on=on)(function)
+            self._runtime.add_notifier(made)
+            return made
+
+        return add if function is None else add(function)
 
     async def __aenter__(self) -> Self:
         await self._runtime.__aenter__()

@@ -90,7 +90,7 @@ def _function_of(name: str, given: object) -> Callable[[str], object] | None:
     return found
 
 
-def _directory_of(given: Directory | str | None) -> Directory | str | None:
+def directory_of(given: Directory | str | None) -> Directory | str | None:
     """Return the directory of a program, or the path of a file that is one."""
     found = _imported("directory", given) if isinstance(given, str) and _MODULE_AND_NAME.fullmatch(given) else given
     if found is None or isinstance(found, str) or (isinstance(found, Directory) and not isinstance(found, type)):
@@ -159,7 +159,7 @@ def runtime_settings(settings: Settings | None) -> RuntimeSettings:
     given["redact"] = _function_of("redact", settings.redact)
     given["notify"] = notify_of(settings.notify)
     given["destinations"] = destinations_of(settings.destinations)
-    given["directory"] = _directory_of(settings.directory)
+    given["directory"] = directory_of(settings.directory)
     _check_grants(settings.allow_secrets)
     return RuntimeSettings(
         **{name: milliseconds_of(name, value) if name in LENGTHS else value for name, value in given.items()}

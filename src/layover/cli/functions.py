@@ -9,6 +9,7 @@ from layover.cli.exits import Stop
 from layover.cli.python_modules import import_named
 from layover.errors import LayoverError
 from layover.nodes.function import NodeFunction
+from layover.nodes.notifier import NotifierFunction
 from layover.nodes.registry import Registry
 from layover.nodes.source import SourceFunction
 
@@ -49,7 +50,7 @@ def _functions_in(module: ModuleType, name: str) -> list[AnyFunction]:
     found: list[object]
     if listed is None:
         public = [one for key, one in vars(module).items() if not key.startswith("_")]
-        sources: list[object] = [one for one in public if isinstance(one, SourceFunction)]
+        sources: list[object] = [one for one in public if isinstance(one, SourceFunction | NotifierFunction)]
         marked: list[object] = [one for one in public if isinstance(one, NodeFunction)]
         found = sources + (marked or [one for one in public if _is_own(one, module)])
     elif isinstance(listed, (list, tuple)):
@@ -66,7 +67,11 @@ def _functions_in(module: ModuleType, name: str) -> list[AnyFunction]:
 
 def _is_own(one: object, module: ModuleType) -> bool:
     """Return whether a module defines something that can be called, rather than having imported it."""
-    if inspect.isclass(one) or isinstance(one, SourceFunction) or getattr(one, "__module__", None) != module.__name__:
+    if (
+        inspect.isclass(one)
+        or isinstance(one, SourceFunction | NotifierFunction)
+        or getattr(one, "__module__", None) != module.__name__
+    ):
         return False
     return callable(one) and bool(getattr(one, "__name__", ""))
 

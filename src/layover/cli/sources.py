@@ -20,6 +20,7 @@ from layover.cli.python_modules import import_named, is_file_name
 from layover.core.definitions import DEFAULT_LIMITS, Checked, check
 from layover.core.suggest import did_you_mean
 from layover.nodes.function import AnyFunction, NodeFunction
+from layover.nodes.notifier import NotifierFunction
 from layover.nodes.source import SourceFunction
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ def _kind_of(value: object) -> str:
         return "a node function"
     if isinstance(value, SourceFunction):
         return "a source"
+    if isinstance(value, NotifierFunction):
+        return "a notifier"
     kind = type(value).__name__
     return f"a{'n' if kind[:1].lower() in 'aeiou' else ''} {kind}"
 
@@ -142,7 +145,10 @@ def _marked_in(module: ModuleType, name: str) -> list[AnyFunction]:
     listed = getattr(module, "NODES", ())
     if not isinstance(listed, list | tuple) or not all(callable(one) for one in listed):
         raise Stop(f"{name}: `NODES` is a list of functions.")
-    return [*listed, *(one for one in vars(module).values() if isinstance(one, NodeFunction | SourceFunction))]
+    return [
+        *listed,
+        *(one for one in vars(module).values() if isinstance(one, NodeFunction | SourceFunction | NotifierFunction)),
+    ]
 
 
 def _read(name: str) -> bytes:

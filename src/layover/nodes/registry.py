@@ -212,10 +212,7 @@ class Registry:
         known = given.name
         if not _is_destination(known):
             raise BadFunction(f"`{known}` cannot be the name of a destination; give another as `name`.")
-        described = _describe(known, given, is_probe=True)
-        if described.whole is None:
-            raise BadFunction(f"`{known}` cannot be a notifier: it takes one parameter, the notification.")
-        self.notifiers[known] = Notifier(described, given.on)
+        self.notifiers[known] = Notifier(_describe_notifier(known, given.function), given.on)
         return known
 
     def find_source(self, name: str) -> PolledSource | None:
@@ -275,11 +272,22 @@ def _describe_polled(name: str, given: AnyFunction) -> Function:
     return described
 
 
+def _describe_notifier(name: str, function: AnyFunction) -> Function:
+    """Describe a function that is told something: its only argument is the notification itself."""
+    try:
+        inspect.signature(function).bind(None)
+    except (TypeError, ValueError) as error:
+        raise BadFunction(f"`{name}` cannot be a notifier: it takes one argument, the notification.") from error
+    return Function(name=name, function=function, is_async=_is_async(function), context=None, blocks=False, whole=None)
+
+
+def _is_async(function: AnyFunction) -> bool:
+    target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004 - the method itself is inspected
+    return asyncio.iscoroutinefunction(target)
+
+
 def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Function:
     """Describe a function before it is called; the result of a probe is not checked."""
-    is_notifier = isinstance(given, NotifierFunction)
-    if isinstance(given, NotifierFunction):
-        given = given.function
     marked = given if isinstance(given, NodeFunction | SourceFunction) else None
     function, seen = (given, {}) if marked is None else (marked.function, marked.seen)
     try:
@@ -293,13 +301,12 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
     named = context.name if context is not None else None
     others = [one for one in parameters if one.name != named]
     fitting = [one.name for one in others if one.kind is one.POSITIONAL_OR_KEYWORD]
-    target = function if inspect.isroutine(function) else getattr(function, "__call__", function)  # noqa: B004 - the method itself is inspected
-    is_async = asyncio.iscoroutinefunction(target)
+    is_async = _is_async(function)
     blocks = context is not None and context_kind(context.annotation) == "SyncNodeContext"
     if is_async and blocks:
         raise BadFunction(f"`{name}` is async, and a SyncNodeContext would block it: use a NodeContext.")
-    hints = {} if is_notifier else hints_of(name, function, seen)
-    arguments = None if is_notifier else arguments_of(name, others, hints)  # it is given a struct, not JSON
+    hints = hints_of(name, function, seen)
+    arguments = arguments_of(name, others, hints)
     return Function(
         name=name,
         function=function,

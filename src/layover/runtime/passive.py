@@ -6,7 +6,7 @@ operations wait. What is started or reopened here is given back at once, for an 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from msgspec.structs import replace
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import TracebackType
 
+    from layover.nodes.notifier import NotifierFunction
     from layover.nodes.registry import Registry
     from layover.ports.secrets import Secrets
     from layover.ports.store import Inspectable
@@ -49,6 +50,10 @@ class PassiveRuntime(Opened):
         self._settings = replace(settings or RuntimeSettings(), executions=0)
         self._applied: AppliedElsewhere | None = None
         self._progress: Service | None = None
+
+    def add_notifier(self, function: NotifierFunction[..., Any]) -> None:
+        """Register a function as a destination; only a test of it calls it here."""
+        self._registry.add_notifier(function)
 
     async def __aenter__(self) -> Self:
         machine = Machine()

@@ -1,9 +1,9 @@
 # Written by tools/sync_stub.py from the signatures of the async classes: change those.
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from ssl import SSLContext
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar, overload
 
 from layover.client.request_policy import RequestPolicy
 from layover.core.definitions.problems import Problem
@@ -36,7 +36,9 @@ from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
 from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+from layover.nodes.notifier import NotifierFunction, P, R
 from layover.nodes.registry import AnyFunction
+from layover.ports.directory import Directory
 from layover.ports.secrets import Secrets
 from layover.settings import Settings
 
@@ -444,12 +446,19 @@ class SyncEngine(SyncDoor):
         workflows: Iterable[Definition] = (),
         probes: Mapping[str, AnyFunction] | None = None,
         secrets: Iterable[Secrets] = (),
+        directory: Directory | None = None,
         settings: Settings | None = None,
         user: str | None = None,
         roles: Sequence[str] = (),
         drive: bool = True,
     ) -> None: ...
     def as_user(self, user: str, roles: Sequence[str] = ()) -> Self: ...
+    @overload
+    def notifier(self, function: Callable[P, R], /) -> NotifierFunction[P, R]: ...
+    @overload
+    def notifier(
+        self, /, *, name: str | None = None, on: Sequence[str] = ()
+    ) -> Callable[[Callable[P, R]], NotifierFunction[P, R]]: ...
     def close(self, grace: Duration | None = None) -> None: ...
     def hook_addresses(self) -> dict[str, str]: ...
     def serve(self) -> None: ...

@@ -9,16 +9,13 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from layover.core.moments import Moment
-from layover.model.people import Absence, Person
+from layover.model.people import Person
 from layover.runtime.deliveries.directory_file import DirectoryFailed, DirectoryFile
+from layover.runtime.results.deliveries import person_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.delivery_records import PersonRow
     from layover.ports.directory import Directory
     from layover.ports.families.people import PeopleStore
 
@@ -42,7 +39,7 @@ class PeopleFinder:
             for person in await _ask(self._directory, users, roles):
                 found.setdefault(person.user, person)
         for row in await self._table.find_people(users, roles):
-            found.setdefault(row.user, _person_of(row))
+            found.setdefault(row.user, person_of(row))
         return [found[user] for user in sorted(found)][:MOST_PEOPLE]
 
 
@@ -61,30 +58,3 @@ async def _ask(directory: Directory, users: Sequence[str], roles: Sequence[str])
     if not isinstance(people, list | tuple) or not all(isinstance(one, Person) for one in people):
         raise DirectoryFailed("The directory gave something else than a list of `Person`.")
     return list(people)
-
-
-class _Away(msgspec.Struct, frozen=True):
-    until: int
-    substitute: str | None = None
-
-
-class _Record(msgspec.Struct, frozen=True):
-    """What the row of a person has beside the name and the roles."""
-
-    addresses: dict[str, str] = {}
-    language: str = ""
-    zone: str = ""
-    away: _Away | None = None
-
-
-def _person_of(row: PersonRow) -> Person:
-    record = msgspec.json.decode(row.body, type=_Record)
-    away = record.away
-    return Person(
-        user=row.user,
-        roles=row.roles,
-        addresses=record.addresses,
-        language=record.language,
-        zone=record.zone,
-        away=Absence(until=Moment.of(away.until), substitute=away.substitute) if away is not None else None,
-    )
