@@ -16,6 +16,7 @@ _MEASURES_OF_POSTGRES = ["chain1", "leg1", "pauses_and_calls", "timers", "restar
 _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/core.py": [_SMALL],
     "bench/definitions.py": [_SMALL],
+    "bench/deliveries.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/expressions.py": [_SMALL],
     "bench/failures.py": [_SMALL, ["--calls", *_SMALL]],
     "bench/http_surface.py": [_SMALL],
