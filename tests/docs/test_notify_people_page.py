@@ -42,7 +42,7 @@ def test_its_definition_is_sound() -> None:
 
 
 def test_its_destinations_are_sound() -> None:
-    (commands, *_) = blocks(PAGE, "console")
+    (commands, *_) = blocks(PAGE, "sh")
     given = [one.partition("'")[0] for one in commands.split("create '")[1:]]
     assert len(given) == 3
     for text in given:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
 PAGE = page("how-to/use-it-over-http.md")
-_LIFECYCLE = {"hook_addresses", "as_user", "serve"}  # what only an engine in this process can do
+_LIFECYCLE = {"hook_addresses", "notifier", "as_user", "serve"}  # what only an engine in this process can do
 
 
 def test_its_programs_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

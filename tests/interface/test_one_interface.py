@@ -139,7 +139,7 @@ def test_every_method_is_called(reference: Play) -> None:
 
 
 def test_engine_and_client_differ_in_construction_and_lifecycle_only() -> None:
-    assert _own(Engine) == {"as_user", "close", "hook_addresses", "serve"}
+    assert _own(Engine) == {"as_user", "close", "hook_addresses", "notifier", "serve"}
     assert _own(Client) == {"callback", "close"}  # a callback is known by its point in an engine only
     for name in public_methods(Engine) & public_methods(Client):
         assert inspect.signature(getattr(Engine, name)) == inspect.signature(getattr(Client, name)), name

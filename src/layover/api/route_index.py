@@ -82,6 +82,8 @@ class RouteIndex(BaseRoute):
         self, path: str, methods: Mapping[str, Route], services: Services
     ) -> tuple[Endpoint, dict[str, str]]:
         endpoint, named = self._in_patterns(path)
+        if "id" in named:  # no id is a word: nothing but the path itself is meant
+            return Endpoint(methods, services), {}
         others = endpoint.routes if endpoint is not None else {}
         return Endpoint({**others, **methods}, services), named
 

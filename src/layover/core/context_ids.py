@@ -33,7 +33,7 @@ MAX_DEPTH = 100
 
 _ID = r"[A-Za-z][A-Za-z0-9_-]*+"
 _INDEX = r"(?:0|[1-9][0-9]{0,17}+)"
-_ADDRESS = re.compile(rf"{_ID}(?::{_ID}\.(?:{_INDEX}|{_ID})){{0,{MAX_DEPTH}}}+")
+_ADDRESS = re.compile(rf"{_ID}(?::{_ID}\.(?:{_INDEX}|{_ID})){{0,{MAX_DEPTH}}}")
 _LONGEST_SHOWN = 80
 
 

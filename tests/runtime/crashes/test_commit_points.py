@@ -31,7 +31,9 @@ OF_TRIGGERS = {
     CommitPoint.INPUT_KEPT,
     CommitPoint.INPUT_STARTED,
 }
-POINTS = [point for point in CommitPoint if point not in OF_TRIGGERS]
+# Nor does it tell anybody of anything: test_deliveries.py does the same at these.
+OF_DELIVERIES = {CommitPoint.NOTICE_EXPANDED, CommitPoint.DELIVERY_CLAIMED, CommitPoint.DELIVERY_MADE}
+POINTS = [point for point in CommitPoint if point not in OF_TRIGGERS | OF_DELIVERIES]
 MOMENTS = [(point, n) for point in POINTS for n in TIMES.get(point, (1, 4))]
 CASES = everywhere(
     MOMENTS,

@@ -46,7 +46,7 @@ async def get_person(call: Request[None, NoQuery]) -> Response:
     return Response(await call.service.people.get(call.path["user"]))
 
 
-@routes.put("/people/{user}", needs=_NEEDS, body=PersonBody, answers={200: Person})
+@routes.put("/people/{user}", needs=_NEEDS, body=PersonBody, body_required=False, answers={200: Person})
 async def save_person(call: Request[PersonBody, NoQuery]) -> Response:
     """Create or replace a person in the table."""
     return Response(await call.service.people.save(call.path["user"], call.body))

@@ -35,9 +35,10 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
+# No possessive repetition of a group, here and elsewhere: Python 3.11.2, which Debian 12 has, gets it wrong.
 _BODIES = {
     (quote, raw): re.compile(
-        rf"((?:[^{quote[0]}\\{stop}]|{escape}{inner})*+){quote}",
+        rf"((?:[^{quote[0]}\\{stop}]|{escape}{inner})*){quote}",
         re.DOTALL,
     )
     for quote, stop, inner in (

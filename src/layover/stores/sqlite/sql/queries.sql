@@ -254,6 +254,14 @@ WHERE status IN ('open', 'answered')
     AND kind = 'child'
     AND (opened_at, id) > (:after_at, :after_id)
     AND status IN (SELECT value FROM json_each(:status))
+UNION ALL
+SELECT id, execution_id, workflow, status, closed_at, body, schema, opened_at
+FROM pause_points
+WHERE status IN ('open', 'answered')
+    AND workflow = :workflow
+    AND kind = 'delivery'
+    AND (opened_at, id) > (:after_at, :after_id)
+    AND status IN (SELECT value FROM json_each(:status))
 ORDER BY opened_at, id
 LIMIT :limit
 
