@@ -76,6 +76,9 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     triggers.BackfillBody: {"a_month": {"from": "2026-01-01", "to": "2026-02-01", "dry_run": True}},
     triggers.ReplayBody: {"the_newest_ten": {"where": {"limit": 10}}},
     triggers.RotateTokenBody: {"with_time_to_change_over": {"grace": "1h"}},
+    deliveries.UpdateDestinationBody: {
+        "another_address": {"kind": "webhook", "address": "https://erp.example/new-hook", "secret": "ERP_HOOK"}
+    },
     deliveries.DestinationBody: {
         "webhook": {"name": "erp", "kind": "webhook", "address": "https://erp.example/hook", "secret": "ERP_HOOK"},
         "chat": {"name": "ops-chat", "kind": "chat", "address": {"secret": "OPS_CHAT"}},

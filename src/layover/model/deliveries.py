@@ -64,10 +64,7 @@ class Redelivered(Resource, frozen=True, kw_only=True):
     next: str | None = None
 
 
-class DestinationBody(Body, frozen=True, kw_only=True):
-    """A destination to be made or replaced."""
-
-    name: DestinationName
+class _DestinationFields(Body, frozen=True, kw_only=True):
     kind: Literal["mail", "webhook", "chat"]
     address: Annotated[str, Meta(max_length=2_000)] | dict[str, str]  # or `{"secret": NAME}`
     secret: Any = None  # for signatures, or the password of a mail server: NAME, or `[NAME, {"name", "until"}]`
@@ -78,6 +75,18 @@ class DestinationBody(Body, frozen=True, kw_only=True):
     ordered: bool = True
     timeout: Annotated[str, Meta(max_length=50)] | None = None
     include: tuple[Literal["shown", "input", "output", "answer"], ...] = ()
+
+
+class DestinationBody(_DestinationFields, frozen=True, kw_only=True):
+    """A destination to be made or replaced."""
+
+    name: DestinationName
+
+
+class UpdateDestinationBody(_DestinationFields, frozen=True, kw_only=True):
+    """What takes the place of a destination; a name, if there is one, is that of the path."""
+
+    name: DestinationName | None = None
 
 
 class DisableBody(Body, frozen=True, kw_only=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
@@ -43,11 +44,18 @@ async def told(engine: Runtime) -> list[Occasion]:
     return [msgspec.json.decode(message.body, type=Occasion) for message in messages]
 
 
+async def no_relay(engine: Runtime) -> None:
+    """Have messages stay in the outbox."""
+    engine.instance.outbox_relay.stop()
+    (relay,) = [task for task in asyncio.all_tasks() if task.get_name() == "layover outbox_relay"]
+    await asyncio.wait([relay])
+
+
 @pytest.mark.parametrize("asking", ["definition", "settings"])
 async def test_an_error_is_told_once_however_long_it_lasts(tmp_path: Path, asking: str) -> None:
     of_settings = load_notify([RULE] if asking == "settings" else [])
     async with engine_at(tmp_path, notify=of_settings) as engine:
-        engine.instance.outbox_relay.stop()
+        await no_relay(engine)
         rules = [RULE] if asking == "definition" else []
         await engine.workflows.register(flow(end(1), triggers=NIGHTLY, notify=rules))
         await fail(engine, FAILURES - 1)
@@ -67,7 +75,7 @@ async def test_nobody_is_told_who_has_not_asked(tmp_path: Path) -> None:
 
 async def test_of_two_instances_that_note_the_same_failure_one_tells_of_it(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
-        engine.instance.outbox_relay.stop()
+        await no_relay(engine)
         await engine.workflows.register(flow(end(1), triggers=NIGHTLY, notify=[RULE]))
         await fail(engine, FAILURES - 1)
         instance = engine.instance

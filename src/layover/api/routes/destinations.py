@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import asdict
 
 from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.model.deliveries import Delivery, Destination, DestinationBody, DisableBody, SendTestBody
+from layover.model.deliveries import (
+    Delivery,
+    Destination,
+    DestinationBody,
+    DisableBody,
+    SendTestBody,
+    UpdateDestinationBody,
+)
 from layover.model.shared import EmptyBody, Page
 
 if TYPE_CHECKING:
@@ -70,13 +78,15 @@ async def get_destination(call: Request[None, NoQuery]) -> Response:
 @routes.put(
     "/destinations/{name}",
     needs=_NEEDS,
-    body=DestinationBody,
+    body=UpdateDestinationBody,
     answers={200: Destination},
     problems=(*_CHANGES, "invalid_definition"),
 )
-async def update_destination(call: Request[DestinationBody, NoQuery]) -> Response:
+async def update_destination(call: Request[UpdateDestinationBody, NoQuery]) -> Response:
     """Replace a destination by another one of its name; its breaker is closed."""
-    return Response(await call.service.destinations.update(call.path["name"], call.body))
+    name, given = call.path["name"], asdict(call.body)
+    body = DestinationBody(**{**given, "name": given["name"] or name})
+    return Response(await call.service.destinations.update(name, body))
 
 
 @routes.delete("/destinations/{name}", needs=_NEEDS, answers={204: None}, problems=_CHANGES)
