@@ -116,6 +116,9 @@ def store_at(folder: Path, time: VirtualTime) -> Store:
     return SqliteStore(folder / "layover.db", clock=time, between_looks=0)
 
 
+_TURNS = 20  # of the event loop
+
+
 class Office:
     """The engines of one test, on one database and one time, with one wire."""
 
@@ -164,6 +167,8 @@ class Office:
             for engine in engines:
                 while not await self._is_quiet(engine):
                     pass  # it asks the store, and meanwhile the engine goes on
+            for _ in range(_TURNS):  # in which services that were hinted say when they look next
+                await asyncio.sleep(0)
 
     async def _is_quiet(self, engine: Runtime) -> bool:
         instance, now = engine.instance, self.time.now
