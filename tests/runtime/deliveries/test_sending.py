@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.model.deliveries import Notification
+    from layover.ports.delivery_records import ClaimedDeliveries, DeliveryClaim
     from layover.ports.records import Message
     from layover.runtime.deliveries.shipments import Shipment
     from layover.runtime.runtime import Runtime
@@ -162,6 +163,31 @@ async def test_a_slow_destination_holds_up_no_other(office: Office) -> None:
         never.set()
         await office.settle(engine)
         assert len(office.wire.told("erp")) == 10
+
+
+async def test_what_is_being_claimed_when_an_engine_stops_is_sent(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claiming, goes_on = asyncio.Event(), asyncio.Event()
+    async with office.engine() as engine:
+        store, sender = engine.instance.store.deliveries, engine.instance.delivery_sender
+        claim, stop = store.claim, sender.stop
+
+        async def slow_claim(wanted: DeliveryClaim) -> ClaimedDeliveries:
+            claimed = await claim(wanted)
+            claiming.set()
+            await goes_on.wait()
+            return claimed
+
+        async def stop_meanwhile(grace: float) -> None:
+            asyncio.get_running_loop().call_soon(goes_on.set)
+            await stop(grace)
+
+        monkeypatch.setattr(store, "claim", slow_claim)
+        monkeypatch.setattr(sender, "stop", stop_meanwhile)
+        await started(engine, ENDED)
+        await claiming.wait()
+    assert [one.parcel.kind for one in office.wire.made] == ["execution.completed"]
 
 
 async def test_what_is_in_flight_when_an_engine_stops_is_sent_by_the_next(office: Office) -> None:

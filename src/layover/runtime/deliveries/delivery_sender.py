@@ -325,8 +325,15 @@ class DeliverySender:
         self._hinted.set()
 
     async def stop(self, grace: float) -> None:
-        """Let what is in flight end for a while (in seconds), and give back the rest: another instance sends it."""
+        """Let what is in flight end for a while (in seconds), and give back the rest: another instance sends it.
+
+        A claim that is on its way comes first: what it has claimed would be left alone until its timeout is over.
+        """
         self.halt()
+        for served in self._served.values():
+            served.wake.set()
+        if serving := self._tasks():
+            await asyncio.wait(serving, timeout=grace)
         if self._flights:
             await asyncio.wait(list(self._flights), timeout=grace)
         left = dict(self._flights)
