@@ -55,13 +55,18 @@ def test_every_route_is_found_by_what_stands_for_its_names(route: Any) -> None:
 
 def test_a_word_goes_before_a_name() -> None:
     among = paths("GET /jobs/{id}", "GET /jobs/paused", "GET /jobs/{id}/log")
-    assert found(among, "/jobs/paused") == (["GET /jobs/paused"], {"id": "paused"})
+    assert found(among, "/jobs/paused") == (["GET /jobs/paused"], {})
     assert found(among, "/jobs/7") == (["GET /jobs/{id}"], {"id": "7"})
 
 
 def test_a_path_of_words_has_the_other_methods_of_the_pattern_that_it_fits() -> None:
-    among = paths("DELETE /jobs/{id}", "POST /jobs/{id}", "POST /jobs/check")
-    assert found(among, "/jobs/check") == (["DELETE /jobs/{id}", "POST /jobs/check"], {"id": "check"})
+    among = paths("DELETE /jobs/{name}", "POST /jobs/{name}", "POST /jobs/check")
+    assert found(among, "/jobs/check") == (["DELETE /jobs/{name}", "POST /jobs/check"], {"name": "check"})
+
+
+def test_a_path_of_words_is_no_id() -> None:
+    among = paths("DELETE /jobs/{id}", "POST /jobs/check")
+    assert found(among, "/jobs/check") == (["POST /jobs/check"], {})
 
 
 def test_a_word_that_leads_nowhere_may_stand_for_a_name() -> None:

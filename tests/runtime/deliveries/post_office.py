@@ -182,7 +182,7 @@ class Office:
         if due.names:
             instance.delivery_sender.hint()
             return False
-        return not instance.delivery_sender.in_flight
+        return instance.delivery_sender.is_idle
 
 
 async def deliveries(engine: Runtime, **wanted: Any) -> list[DeliveryRow]:

@@ -104,9 +104,9 @@ class DeliverySender:
         self._hinted.set()
 
     @property
-    def in_flight(self) -> int:
-        """How many deliveries are being sent."""
-        return len(self._flights)
+    def is_idle(self) -> bool:
+        """Whether nothing is being claimed or sent."""
+        return not self._served and not self._flights
 
     def managed(self) -> dict[str, dict[str, Any]]:
         """Return the destinations of the settings and the functions of the program, by name, each with its `kind`."""
