@@ -14,8 +14,8 @@ PORT ?= 8080
 WORKERS ?= 3
 CLIENTS ?= 200
 SECONDS ?= 60
-# As many seconds of one core, shared by the workers, go to simulated seeds that are this commit's own. The aim is 90: not before
-# 10,000 seeds in a row have broken no law, since a rare seed would stop changes that have nothing to do with it.
+# As many seconds of one core, shared by the workers, go to simulated seeds that are this commit's own. None by default: a rare seed
+# would stop changes that have nothing to do with it.
 SIMULATION ?= 0
 
 help: ## list the targets

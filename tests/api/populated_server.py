@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any, Final
 
 from layover.api.openapi_examples import DEFINITION
@@ -118,7 +117,6 @@ async def _delivery(api: Api, route: Route) -> dict[str, str]:
         found = (await api.get(f"/deliveries?destination={name}")).json["items"]
         if found:
             break
-        await asyncio.sleep(0.01)
     if route.name == "redeliver":
         await api.post(f"/deliveries/{found[0]['id']}/discard")
     return {"id": str(found[0]["id"])}

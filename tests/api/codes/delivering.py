@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from layover.ports.delivery_records import DeliveryChange
@@ -41,7 +40,6 @@ async def _delivery(stage: Stage) -> str:
         found = (await stage.api.get(f"/deliveries?destination={name}")).json["items"]
         if found:
             return str(found[0]["id"])
-        await asyncio.sleep(0.01)
 
 
 async def _ask(stage: Stage, route: Route, body: Any = None, **path: str) -> Answered:

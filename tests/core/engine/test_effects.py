@@ -18,7 +18,7 @@ from layover.core.engine.commands import (
     Rewind,
     Wake,
 )
-from layover.core.engine.effects import Close, ClosePoint, MakeCall, Notify, OpenPoint, StartChild, StopCalls, effects
+from layover.core.engine.effects import Close, ClosePoint, MakeCall, OpenPoint, StartChild, StopCalls, effects
 from layover.core.engine.events import Error
 from layover.core.ids import child_id
 
@@ -72,7 +72,7 @@ def test_a_point_is_opened_and_closed_with_notifications() -> None:
     flow = rehearse("  - {id: a, type: form}\n")
     opened = send(flow, Create(id="execution"))
     point = flow.point("a")
-    assert opened == [OpenPoint(point), Notify(point.id, "opened")]
+    assert opened == [OpenPoint(point)]
     assert send(flow, Cancel()) == [ClosePoint(point.id, "cancelled"), StopCalls(""), Close("cancelled")]
 
 

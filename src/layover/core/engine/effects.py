@@ -135,13 +135,6 @@ class Scan(msgspec.Struct, frozen=True):
     taken: tuple[str, ...] = ()  # signals that need not be found, as the execution has taken them; not always all
 
 
-class Notify(msgspec.Struct, frozen=True):
-    """Notify the people who are asked: a point was opened, a reminder is due, or more people are asked."""
-
-    point: str
-    why: str
-
-
 class LogFailure(msgspec.Struct, frozen=True):
     """Log that a node failed."""
 
@@ -165,7 +158,6 @@ Effect: TypeAlias = (
     | TellParent
     | Scan
     | SendLetter
-    | Notify
     | LogFailure
     | Close
 )
@@ -315,14 +307,6 @@ def _tell_parent(state: ExecutionState, event: _ToParent, seq: int) -> Iterable[
             assert_never(event)
 
 
-def _of_reminder(_state: ExecutionState, event: ev.PausePointReminded, _seq: int) -> Iterable[Effect]:
-    return (Notify(event.point, "reminded"),)
-
-
-def _of_escalation(_state: ExecutionState, event: ev.PausePointEscalated, _seq: int) -> Iterable[Effect]:
-    return (Notify(event.point, "escalated"),)
-
-
 def _of_answer(_state: ExecutionState, event: ev.PausePointAnswered, _seq: int) -> Iterable[Effect]:
     return (ClosePoint(event.point, "answered"),)
 
@@ -355,8 +339,6 @@ def _of_opening(state: ExecutionState, event: ev.PausePointOpened, seq: int) -> 
     elif isinstance(node, WaitSignal):
         since = point.opened_at - node.lookback
         yield Scan(event.point, awaited_signals(point), since, seq, _taken(state, since) if node.lookback else ())
-    elif event.kind in ("approval", "form"):
-        yield Notify(event.point, "opened")
 
 
 def _of_signalled(state: ExecutionState, event: ev.PausePointSignalled, seq: int) -> Iterable[Effect]:
@@ -388,8 +370,6 @@ _EFFECTS: Final[dict[type[ev.DomainEvent], _EffectsOf]] = cast(
         ev.ExecutionResumeScheduled: _of_scheduled_resume,
         ev.PausePointOpened: _of_opening,
         ev.PausePointSignalled: _of_signalled,
-        ev.PausePointReminded: _of_reminder,
-        ev.PausePointEscalated: _of_escalation,
         ev.PausePointAnswered: _of_answer,
         ev.PausePointApplied: _of_point_end,
         ev.PausePointExpired: _of_point_end,
