@@ -73,9 +73,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     allow_secrets: dict[str, tuple[str, ...]] = {}  # Which workflows may have which secrets; `*` stands for any text
     secrets_file: str | None = None  # A file with a secret on each line, `NAME=value`; only its owner may read it
     secrets_dir: str | None = None  # A directory with a file for each secret, which has its name
-    notify: Sequence[
-        Mapping[str, object]
-    ] = ()  # Whom the engine notifies of what, beside the `notify` of each workflow
+    notify: Sequence[Mapping[str, object]] = ()  # Whom to notify of what, beside the `notify` of each workflow
     destinations: Mapping[str, Mapping[str, object]] = {}  # Where deliveries go, by name
     directory: Any = None  # Who people are: a YAML file, a `module:name`, or an object of a program
 
