@@ -1,6 +1,6 @@
 # Everything a newcomer needs. Each target sets up what it uses; `make help` lists them.
 .DEFAULT_GOAL := help
-.PHONY: help run demo test check docs bench torture simulate lock clean
+.PHONY: help run demo test check docs bench torture simulate lock clean console console-check console-dev
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -14,12 +14,11 @@ PORT ?= 8080
 WORKERS ?= 3
 CLIENTS ?= 200
 SECONDS ?= 60
-# As many seconds of one core, shared by the workers, go to simulated seeds that are this commit's own. None by default: a rare seed
-# would stop changes that have nothing to do with it.
-SIMULATION ?= 0
+# As many seconds of one core, shared by the workers, go to simulated seeds that follow from this commit's hash; 0: only the fixed ones.
+SIMULATION ?= 90
 
 help: ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 16
 
 run: .venv/ready ## serve the examples over HTTP, one of them waiting for your approval: make run PORT=8081
 	$(BIN)/python examples/serve.py --port $(PORT)
@@ -27,7 +26,7 @@ run: .venv/ready ## serve the examples over HTTP, one of them waiting for your a
 demo: .venv/ready ## pause a workflow, kill its process, and finish it in another
 	$(BIN)/python examples/demo.py
 
-test: .venv/ready ## run every test: make test SIMULATION=90 simulates this commit for 90 seconds, too
+test: .venv/ready ## run every test, 90 seconds of simulated faults among them: make test SIMULATION=0
 	$(if $(filter-out 0,$(SIMULATION)),LAYOVER_SIMULATION_SECONDS=$(SIMULATION) LAYOVER_SIMULATION_SEED=commit) $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: .venv/docs ## lint, format, types, layers, order, documentation
@@ -50,6 +49,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/scale.py --postgres
 	$(BIN)/python bench/start_up.py
+	$(BIN)/python bench/audit.py
 	$(BIN)/python bench/metrics.py
 	$(BIN)/python bench/metrics.py --postgres
 	$(BIN)/python bench/seams.py
@@ -70,8 +70,13 @@ torture: .venv/ready ## property tests, a broken engine, dying processes, load: 
 	$(BIN)/python tools/simulate.py --seed $(SEED) --seconds 900 --shuffled
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
+	LAYOVER_AUDIT_EDITS=1000 LAYOVER_AUDIT_SEED=$(SEED) $(BIN)/pytest -n $(WORKERS) tests/audit/test_tampering.py
+	$(BIN)/python tools/quorum_races.py --seed $(SEED)
+	$(BIN)/python tools/quorum_races.py --postgres --seed $(SEED)
 	$(BIN)/python tools/trigger_races.py --seed $(SEED)
 	$(BIN)/python tools/trigger_races.py --postgres --seed $(SEED)
+	$(BIN)/python tools/delivery_chaos.py --seed $(SEED)
+	$(BIN)/python tools/delivery_chaos.py --postgres --seed $(SEED)
 	$(BIN)/python tools/chaos.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/chaos.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/load.py --seed $(SEED) --clients $(CLIENTS) --seconds $(SECONDS)
@@ -81,6 +86,20 @@ torture: .venv/ready ## property tests, a broken engine, dying processes, load: 
 
 simulate: .venv/ready ## run engines under seeded faults in virtual time: make simulate SEED=7 SECONDS=60
 	$(BIN)/python tools/simulate.py --seed $(SEED) --seconds $(SECONDS)
+
+console: console/node_modules/ready .venv/ready ## build the console into src/layover/console/static; needs Node 20.19 or newer
+	mkdir -p console/build
+	$(BIN)/python tools/openapi_file.py console/build/openapi.json
+	cd console && npm run --silent types && npm run --silent build
+
+console-check: console/node_modules/ready .venv/ready ## lint, test and rebuild the console: the same bytes as those in the repository
+	cd console && npm run --silent lint && npm run --silent test
+	$(MAKE) --no-print-directory console
+	git diff --exit-code --stat -- src/layover/console/static console/src/api/schema.d.ts
+	test -z "$$(git ls-files --others --exclude-standard src/layover/console/static)"
+
+console-dev: console/node_modules/ready ## serve the sources of the console, with the API of make run: http://localhost:5173
+	cd console && npm run dev
 
 lock: .venv/ready ## resolve the dependencies anew into requirements.lock and requirements-docs.lock
 	$(UV) pip compile --quiet --universal --all-extras --group dev --generate-hashes \
@@ -106,4 +125,9 @@ clean: ## remove what the other targets made
 .venv/docs: .venv/ready requirements-docs.lock
 	$(UV) pip install --quiet --require-hashes -r requirements-docs.lock \
 		|| $(BIN)/python -m pip install $(QUIETLY) --require-hashes -r requirements-docs.lock
+	touch $@
+
+# Only who changes the console needs Node: what it is built into is part of the repository.
+console/node_modules/ready: console/package-lock.json console/package.json
+	cd console && npm ci --ignore-scripts
 	touch $@

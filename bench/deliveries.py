@@ -5,7 +5,8 @@ its own. The rates are from the first start to the last delivery. Beside them st
 in flight that posts to the same receiver in the same round.
 
 `backlog`: many executions pause at once, and their receiver takes 50 deliveries a second. Told are how many other
-executions end in a second before and while that goes on, and the memory of this process.
+executions end in a second beside that, in pairs with an engine that has no backlog (both, and the ratio with its
+quartiles), the memory of both, and how many deliveries wait: the engine makes them as the receiver takes them.
 """
 
 from __future__ import annotations
@@ -13,12 +14,14 @@ from __future__ import annotations
 import asyncio
 import multiprocessing
 import os
+import statistics
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from delivery_backlog import AT_ONCE, END, ratio, worker
 from engines import Engine
 from http_servers import Server, ask_all
 from layover import Notification, Settings, notifier
@@ -30,13 +33,12 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
     from multiprocessing.sharedctypes import Synchronized
 
+    from delivery_backlog import Round, Worker
     from measure import Size
     from sites import Site
 
 IN_FLIGHT: Final = 4  # of one destination
-AT_ONCE: Final = 50
 SLOW: Final = 50  # deliveries a second
-END: Final = [{"id": "done", "type": "end"}]
 TOLD: Final = b"HTTP/1.1 204 No Content\r\ncontent-length: 0\r\n\r\n"
 LONGEST: Final = 1 << 20
 
@@ -180,32 +182,66 @@ async def _ended(engine: Engine, count: int) -> float:
 
 
 async def backlog(site: Site, size: Size) -> None:
-    """Compare executions before and beside a long row of deliveries."""
-    pauses, others, rounds = size.of((10_000, 2_000, 5), quick=(1_000, 500, 3), small=(10, 5, 1))
-    ask = [{"id": "ask", "type": "form", "title": "Well?", "schema": {"type": "object"}, "next": "done"}, *END]
-    notify = [{"on": ["pause.opened"], "via": "hook"}]
-    rows: list[tuple[str, ...]] = [("", "executions/s", "delivered", "memory")]
+    """Compare executions beside a long row of deliveries with those of an engine that has none."""
+    pauses, seconds, rounds = size.of((10_000, 3.0, 12), quick=(1_000, 1.0, 6), small=(10, 0.02, 1))
     with receiver(IN_FLIGHT / SLOW) as to:
-        async with site.empty() as address, Engine(address, settings=to.settings()) as engine:
-            await engine.register({"name": "quiet", "nodes": END})
-            await engine.register({"name": "asks", "notify": notify, "nodes": ask})
-            await _ended(engine, others)  # to warm up
-            rows += [await _row(f"before {n + 1}", engine, others, to) for n in range(rounds)]
-            await _start(engine, "asks", pauses)
-            rows += [await _row(f"beside {n + 1}", engine, others, to) for n in range(rounds)]
-            if size is size.SMALL:
-                await _until(lambda: to.had.value >= pauses)
-    print(table(f"{pauses:,} pauses on {site.name}, {SLOW}/s; load {os.getloadavg()[0]:.1f}", rows), flush=True)
+        async with site.empty() as one, site.empty() as other:
+            await asyncio.to_thread(_backlog, site.name, (one, other), to, (pauses, seconds, rounds))
 
 
-async def _row(name: str, engine: Engine, others: int, to: Receiver) -> tuple[str, ...]:
-    rate = await _ended(engine, others)
-    return (name, f"{rate:,.0f}", f"{to.had.value:,}", _memory())
+def _backlog(name: str, addresses: tuple[str, str], to: Receiver, much: tuple[int, float, int]) -> None:
+    pauses, seconds, rounds = much
+    hook = f"{to.url}/hook"
+    with worker(addresses[0], hook) as beside, worker(addresses[1], hook) as alone:
+        for one in (beside, alone):
+            one.run(seconds)  # to warm up
+            one.pause(1)  # to load the HTTP client, which takes memory
+        pairs = _Pairs(beside, alone, seconds)
+        rows = [
+            ("", "executions/s", "of alone", "CPU µs each", "of alone", "MiB", "waiting", "delivered"),
+            pairs.row("no backlog", rounds, to),
+        ]
+        beside.pause(pauses)
+        rows += [pairs.row(when, rounds, to) for when in ("right after the burst", "later")]
+        had = to.had.value
+        with ThreadPoolExecutor() as at_once:  # in the same seconds
+            resting = [at_once.submit(one.rest, 4 * seconds) for one in (beside, alone)]
+            ours, theirs = (one.result().cpu for one in resting)
+        cost = (ours - theirs) / max(to.had.value - had, 1) * 1e6
+    load = f"load {os.getloadavg()[0]:.1f}"
+    print(table(f"{pauses:,} pauses on {name}, {SLOW}/s, rounds of {seconds:g} s; {load}", rows))
+    print(f"  with nothing else to do, {cost:,.0f} µs of CPU to expand and send one", flush=True)
 
 
-def _memory() -> str:
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return f"{pages * os.sysconf('SC_PAGE_SIZE') / 2**20:,.0f} MiB"
+class _Pairs:
+    """Rounds of both processes, one after the other."""
+
+    def __init__(self, beside: Worker, alone: Worker, seconds: float) -> None:
+        self._beside = beside
+        self._alone = alone
+        self._seconds = seconds
+
+    def row(self, name: str, rounds: int, to: Receiver) -> tuple[str, ...]:
+        """Measure so many rounds."""
+        beside: list[Round] = []
+        alone: list[Round] = []
+        while len(beside) < rounds:
+            turns = [(beside, self._beside), (alone, self._alone)]
+            for found, one in turns if len(beside) % 2 else reversed(turns):
+                found.append(one.run(self._seconds))
+        rates = (f"{statistics.median(one.rate for one in found):,.0f}" for found in (beside, alone))
+        costs = (f"{statistics.median(one.cost for one in found):,.0f}" for found in (beside, alone))
+        memory = " / ".join(f"{found[-1].memory:,.0f}" for found in (beside, alone))
+        return (
+            name,
+            " / ".join(rates),
+            ratio(beside, alone, "rate"),
+            " / ".join(costs),
+            ratio(beside, alone, "cost"),
+            memory,
+            f"{beside[-1].waiting:,}",
+            f"{to.had.value:,}",
+        )
 
 
 PARTS: dict[str, Callable[[Site, Size], Awaitable[None]]] = {"sent": sent, "backlog": backlog}

@@ -47,7 +47,7 @@ _COLUMNS = {
         *("new_ids", "new_workflows", "new_hashes", "new_created_at", "new_priorities", "new_status", "new_epochs"),
         *("new_owners", "new_wake_at", "new_missing", "new_users", "new_parents", "new_correlation_ids", "new_tags"),
         *("new_counts", "new_at", "new_bodies", "new_last_seq", "new_finished_at", "new_outcomes", "new_error_codes"),
-        "new_inputs",
+        *("new_inputs", "new_resumes"),
     ),
     MOVES: _MOVED,
     RESTING_MOVES: (*_MOVED, "rests", "since", "wake_at", "missing"),
@@ -199,7 +199,7 @@ class PostgresFloor:
         """Write an answer to a pause point, and take up its execution."""
         at, source = now(), f"once:{point[:16]}"
         head = (id_, len(step.events) - 1, 0, "paused")
-        command = (at, asked.command, source, 0)
+        command = (at, "Answer", asked.command, source, 0)
         await self._answers.submit((*head, point, "answered", asked.answered, *command, OWNER, at + LEASE, LEASE))
 
     def claim(self, id_: Id) -> asyncio.Future[None]:
@@ -229,7 +229,7 @@ class PostgresFloor:
         head: Row = (id_, WORKFLOW, WORKFLOW, at, 0, status, 1, owner, wake_at)
         execution: Row = (None, None, None, None, None)
         entry: Row = (count, at, encode_events(step.events), count - 1)
-        return self._appends.submit(_Append(NEW, (*head, *execution, *entry, None, None, None, step.input), more))
+        return self._appends.submit(_Append(NEW, (*head, *execution, *entry, None, None, None, step.input, 0), more))
 
     # The lanes
 

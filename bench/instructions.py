@@ -6,6 +6,7 @@ and start-up is not in it. On a busy machine it takes longer, and what services 
 when it is quiet, and twice.
 With `--calls` functions are counted instead, those of Python and those of C, which takes seconds and no valgrind.
 `--at-once 20` does so many acts side by side: then it is chance how many share a transaction, and figures vary more.
+Acts from `get` on are requests to the application (bench/http_acts.py); with `--logs` this tree writes its log.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from shutil import which
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, NamedTuple
 
+from http_acts import HTTP_ACTS
 from measure import size_of, table
 
 if TYPE_CHECKING:
@@ -29,7 +31,8 @@ if TYPE_CHECKING:
     from engines import Engine, Started
 
 STEPS = 10
-ACTS = ("start", "10 steps", "pause", "resume", "child", "read")
+_SOURCE = Path(__file__).resolve().parents[1] / "src"
+ACTS = ("start", "10 steps", "pause", "resume", "child", "read", *HTTP_ACTS)
 
 
 # A process of one tree
@@ -128,10 +131,17 @@ class CallCounter:
             self.c += 1
 
 
-async def measured(address: str, name: str, prepared: int, times: int, at_once: int, *, counts_calls: bool) -> None:
-    """Do an act so many times."""
+async def measured(address: str, name: str, numbers: tuple[int, int, int], *, counts_calls: bool, logs: bool) -> None:
+    """Do an act so many times; the numbers are how many are prepared, how many are done, and how many at once."""
     from engines import Engine  # noqa: PLC0415 - only the processes that are measured load the engine
+    from http_acts import HttpActs  # noqa: PLC0415 - as above
     from runtime_workloads import many  # noqa: PLC0415 - as above
+
+    prepared, times, at_once = numbers
+    if logs:
+        from layover.logs import configure_logging  # noqa: PLC0415 - only this tree has it
+
+        configure_logging("info", stream=Path(os.devnull).open("w", encoding="utf-8"))  # noqa: SIM115, ASYNC230 - before anything is counted
 
     counter = CallCounter()
     if counts_calls:
@@ -139,7 +149,7 @@ async def measured(address: str, name: str, prepared: int, times: int, at_once: 
     async with Engine(address, nodes=[work]) as engine:
         for flow in _flows():
             await engine.register(flow)
-        acts = Acts(engine)
+        acts = HttpActs(engine) if name in HTTP_ACTS else Acts(engine)
         await acts.prepare(name, prepared)
         await many(acts.named(name), times, at_once)
         sys.setprofile(None)
@@ -163,6 +173,7 @@ class Runner(NamedTuple):
     compiled: Path
     at_once: int
     counts_calls: bool
+    logs: bool  # of this tree
 
     def compile(self, source: Path) -> None:
         """Have a tree compiled, which is not counted."""
@@ -180,8 +191,10 @@ class Runner(NamedTuple):
         environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         environment |= {"PYTHONPATH": str(source), "PYTHONHASHSEED": "0", "PYTHONPYCACHEPREFIX": str(self.compiled)}
         with TemporaryDirectory() as place:
+            flags = ["--calls"] if self.counts_calls else []
+            flags += ["--logs"] if self.logs and source == _SOURCE else []
             ended = subprocess.run(  # noqa: S603 - ourselves
-                [*command, f"sqlite:///{place}/engine.db", *(["--calls"] if self.counts_calls else [])],
+                [*command, f"sqlite:///{place}/engine.db", *flags],
                 env=environment,
                 capture_output=True,
                 text=True,
@@ -213,8 +226,8 @@ def main(words: list[str]) -> None:
     at_once = int(words[words.index("--at-once") + 1]) if "--at-once" in words else 1
     if words[0] == "--measured":
         name, address = words[1], words[5]
-        prepared, number, together = map(int, words[2:5])
-        asyncio.run(measured(address, name, prepared, number, together, counts_calls=counts_calls))
+        numbers = int(words[2]), int(words[3]), int(words[4])
+        asyncio.run(measured(address, name, numbers, counts_calls=counts_calls, logs="--logs" in words))
         return
     given = [word for index, word in enumerate(words) if not word.startswith("--") and words[index - 1] != "--at-once"]
     source, *names = given
@@ -224,8 +237,8 @@ def main(words: list[str]) -> None:
         sys.exit("Instructions are counted by valgrind, which is not installed; `--calls` does without.")
     times = size_of(words).of(100, quick=50, small=2)
     with TemporaryDirectory() as compiled:
-        runner = Runner(Path(compiled), at_once, counts_calls)
-        compare(runner, [Path(source).resolve(), Path(__file__).parents[1] / "src"], names or list(ACTS), times)
+        runner = Runner(Path(compiled), at_once, counts_calls, logs="--logs" in words)
+        compare(runner, [Path(source).resolve(), _SOURCE], names or list(ACTS), times)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,8 @@ def main(words: list[str]) -> None:
     first = 0.0
     for name, kind in KINDS.items():
         what = f"{kind} calls" if calls else kind
-        once, twice = (count(what, number, valgrind=valgrind) for number in (times, 2 * times))
+        once = count(what, times, valgrind=valgrind)
+        twice = once if size is Size.SMALL else count(what, 2 * times, valgrind=valgrind)
         step = (twice - once) / (times * AT_ONCE * STEPS)
         first = first or step
         rows.append((name, f"{step:,.0f}", f"{step / first:.2f}" if first else "-"))

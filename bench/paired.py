@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 STEPS = 3
 WORKLOADS = ("steps", "steps one by one", "pauses", "resumes", "children", "reads")
+HEADER = ("", "µs before", "µs now", "ratio", "95 %", "CPU before", "CPU now", "ratio", "95 %")
 
 
 # A process of one tree
@@ -177,9 +178,7 @@ def interval(values: list[float]) -> tuple[float, float]:
 
 def compare(source: Path, names: list[str], size: Size) -> None:
     lives, rounds, warm, count = size.of((10, 15, 5, 20), quick=(3, 10, 5, 20), small=(1, 1, 0, 2))
-    rows: list[tuple[str, ...]] = [
-        ("", "µs before", "µs now", "ratio", "95 %", "CPU before", "CPU now", "ratio", "95 %")
-    ]
+    rows: list[tuple[str, ...]] = [HEADER]
     pairs: dict[str, list[tuple[Sample, Sample]]] = {name: [] for name in names}
     for _ in range(lives):
         with ExitStack() as stack:
@@ -192,12 +191,13 @@ def compare(source: Path, names: list[str], size: Size) -> None:
                         pairs[name].append((taken[id(before)], taken[id(now)]))
     for name, found in pairs.items():
         seconds, cpu = ([(getattr(a, kind), getattr(b, kind)) for a, b in found] for kind in ("seconds", "cpu"))
-        rows.append((name, *_cells(seconds), *_cells(cpu)))
+        rows.append((name, *cells(seconds), *cells(cpu)))
     title = f"Medians of {lives * rounds} pairs in {lives} processes of each on SQLite; load {os.getloadavg()[0]:.1f}"
     print(table(title, rows))
 
 
-def _cells(pairs: list[tuple[float, float]]) -> tuple[str, ...]:
+def cells(pairs: list[tuple[float, float]]) -> tuple[str, ...]:
+    """Return a row's figures of some pairs: both medians in µs, the median ratio, and where that lies."""
     ratios = [b / a for a, b in pairs]
     low, high = interval(ratios)
     before, now = (statistics.median(part) * 1e6 for part in zip(*pairs, strict=True))

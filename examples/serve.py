@@ -33,8 +33,8 @@ def admin_key(folder: Path) -> str:
     return file.read_text()
 
 
-async def waiting(database: str, url: str) -> tuple[str, str]:
-    """Return an approval that is waited for, and its execution; a refund is started if there is none."""
+async def waiting(database: str, url: str) -> tuple[str, str, str]:
+    """Return an approval that is waited for, its execution, and a link to its page; a refund is started if none is."""
     settings = Settings(public_url=url)
     refund = HERE / "server" / "refund.yaml"
     async with Engine(
@@ -44,7 +44,9 @@ async def waiting(database: str, url: str) -> tuple[str, str]:
         if not found.items:
             await engine.start("refund", {"order": "A-17", "amount": 250}, until="people")
             found = await engine.points(workflow="refund").page(limit=1)
-        return found.items[0].id, found.items[0].execution_id
+        (point,) = found.items
+        link = await point.create_link("you", expires_in="1d")
+        return point.id, point.execution_id, link.url or ""
 
 
 def main() -> NoReturn:
@@ -56,11 +58,16 @@ def main() -> NoReturn:
     port, folder = given.port, given.folder
     folder.mkdir(mode=0o700, exist_ok=True)
     database, url = f"sqlite:///{folder / 'layover.db'}", f"http://127.0.0.1:{port}"
-    point, execution = asyncio.run(waiting(database, url))
+    point, execution, page = asyncio.run(waiting(database, url))
     key = os.environ.setdefault("LAYOVER_ADMIN_KEY", admin_key(folder))
+    os.environ.setdefault("LAYOVER_LINK_IDENTITY", "link")  # who has the link decides: here, that is you alone
 
     who = f"-H 'Authorization: Bearer {key}'"
-    print("A refund waits for an approval. In another terminal, list what waits, watch it, and approve it:\n")
+    print(f"The console is at {url}/console. Sign in with this key:\n")
+    print(f"  {key}\n")
+    print("A refund waits for an approval. This page shows what is asked; decide on it:\n")
+    print(f"  {page}\n")
+    print("Or, in another terminal, list what waits, watch it, and approve it:\n")
     print(f"  curl -s {url}/api/v1/approvals {who}\n")
     print(f"  curl -sN {url}/api/v1/executions/{execution}/stream {who}\n")
     print(f"  curl -s -X POST {url}/api/v1/approvals/{point}/approve {who}\n")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.servers.fork_server import commands, workers
 from tests.servers.postgres import postgres, postgres_closed
 
 if TYPE_CHECKING:
@@ -72,3 +73,11 @@ def locks_of_their_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Non
     with pytest.MonkeyPatch.context() as changed:
         changed.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("locks")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def fork_servers_closed() -> Iterator[None]:
+    """Leave no process behind that begins others."""
+    yield
+    workers.close()
+    commands.close()

@@ -75,7 +75,7 @@ MUTATIONS = [
     Mutation("let anybody answer", "answers.py", "if isinstance(found, DecisionRefused):", "if False:"),
     Mutation("take any answer to a form", "answers.py", "if errors else None", "if False else None"),
     Mutation("not undo a decision", "tables.py", "while self._undo:", "while False:"),
-    Mutation("reserve an answer for ever", "answers.py", "    if still_open:", "    if True:"),
+    Mutation("reserve an answer for ever", "answers.py", 'point.kind != "approval" or outcome(', "True or outcome("),
     Mutation("take any answer to a function", "answers.py", 'return point.details.get("schema")', "return None"),
     Mutation("pause before the children have", "gate.py", ' and not counts["children"]', ""),
     Mutation("leave children at work", "rewind.py", "reason=reason, child=point.child", "reason=reason"),

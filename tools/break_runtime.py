@@ -27,7 +27,7 @@ def main() -> int:
     """Break it in every way, and say which was noticed by what."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--seeds", type=int, default=300, help="how many to try for each")
+    parser.add_argument("--seeds", type=int, default=400, help="how many to try for each")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--only", default="", help="those whose name has this in it")
     parser.add_argument("--unnoticed", action="store_true", help="those of which no seed is known that notices")

@@ -241,6 +241,9 @@ ROWS: dict[str, list[Panel]] = {
             {"{{reason}}": per_minute("layover_webhooks_refused_total", "reason")},
         ),
     ],
+    "Batches": [
+        Panel("Items per minute", {"{{act}} {{outcome}}": per_minute("layover_batch_items_total", "act", "outcome")}),
+    ],
     "Deliveries": [
         Panel(
             "Attempts per minute",

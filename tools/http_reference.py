@@ -49,6 +49,11 @@ being worked at, it is `in_progress`. Answers are kept for a day. A key belongs 
 keys of starts belong to the workflow, so that two callers who start it for the same order start it once. An answer is
 still only for the caller who caused it: another one with the same key and input gets the execution's id and status.
 
+**What was seen.** The `ETag` of a pause point is its `view`: the SHA-256 of what a person is shown there (the title,
+the shown values, the form, what each answer leads to, the deadline and its outcome). An answer with `If-Match` counts
+only if the point still shows that; otherwise it is 412 `point_changed`, with both hashes and what is shown now in
+`difference`. A decision holds what was `seen`; null if the request did not say.
+
 **Waiting.** What is asked of an execution is durable before it is answered. A start waits only if it says so (`wait`,
 at most `1m`); what operators do waits until the execution has taken it, at most ten seconds. A caller that has
 waited for so long, or is waiting when the server stops, gets the execution as it is.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from layover.logs.events import EVENTS
-from layover.logs.fields import template_of
+from layover.logs.fields import parsed_template
 
 _ROOT = Path(__file__).parents[1]
 _SOURCE = _ROOT / "src" / "layover"
@@ -64,11 +64,10 @@ def _line_of(node: ast.AST, logger: str) -> Line | None:
             texts = [one.value for one in arguments if isinstance(one, ast.Constant) and isinstance(one.value, str)]
             if not texts:
                 return None  # it asks whether a level is logged
-            template = template_of(texts[0])
+            template = parsed_template(texts[0])
             if template is None:
                 raise SystemExit(f"not an event with fields: {texts[0]!r}")
-            fields = tuple(name for name, _, _ in template.fields)
-            return Line(template.event, _LEVELS.get(method, "varies"), logger, fields)
+            return Line(template.event, _LEVELS.get(method, "varies"), logger, template.names)
     return None
 
 

@@ -36,8 +36,8 @@ log_format = "json"
 
 - A length of time is written like `500ms`, `30s`, `1h30m` or `7d`, a number of bytes like `2000000`, `500kB` or
   `2MiB`, a rate like `100/m` or `20/10s`.
-- Secrets (`admin_key`, `jwt_secret`) have no flag, since other users of a machine see the command lines of its
-  processes. A file that holds one should be readable by its owner only: `layover doctor` looks.
+- Secrets (`admin_key`, `jwt_secret`, `link_key`) have no flag, since other users of a machine see the command lines of
+  its processes. A file that holds one should be readable by its owner only: `layover doctor` looks.
 - `url`, `key`, `redact`, `allow_secrets`, `secrets_file` and `secrets_dir` are not taken from the file: a file in a
   folder decides neither to which server a key is sent, nor which code runs, nor who gets secrets.
 - `LAYOVER_SECRET_<NAME>` is a [secret](../how-to/use-secrets.md), and no setting.

@@ -18,7 +18,7 @@ class Twin(NamedTuple):
     file: str
     of: str
     header: str
-    part: tuple[str, str] | None = None  # a class that it inherits methods from, and its file
+    parts: tuple[tuple[str, str], ...] = ()  # the classes that it inherits methods from, each behind its file
 
 
 TWINS = (
@@ -27,10 +27,16 @@ TWINS = (
     Twin("interface/pause_point_handle.py", "PausePointHandle", "class SyncPausePointHandle"),
     Twin("interface/workflow_handle.py", "WorkflowHandle", "class SyncWorkflowHandle"),
     Twin("interface/trigger_handle.py", "TriggerHandle", "class SyncTriggerHandle"),
+    Twin("interface/batch_handle.py", "BatchHandle", "class SyncBatchHandle"),
     Twin("interface/delivery_handle.py", "DeliveryHandle", "class SyncDeliveryHandle"),
     Twin("interface/destination_handle.py", "DestinationHandle", "class SyncDestinationHandle"),
     Twin("interface/callback_handle.py", "CallbackHandle", "class SyncCallbackHandle"),
-    Twin("interface/door.py", "Door", "class SyncDoor", ("interface/deliveries_door.py", "DeliveriesDoor")),
+    Twin(
+        "interface/door.py",
+        "Door",
+        "class SyncDoor",
+        (("interface/deliveries_door.py", "DeliveriesDoor"), ("interface/batches_door.py", "BatchesDoor")),
+    ),
     Twin("engine.py", "Engine", "class SyncEngine(SyncDoor)"),
     Twin("client/client.py", "Client", "class SyncClient(SyncDoor)"),
 )
@@ -70,10 +76,10 @@ def stub() -> str:
         module = ast.parse((SOURCE / twin.file).read_text(encoding="utf-8"))
         imports |= _imports(module)
         body = _body(_class(module, twin.of)) + (_OWN if twin.of == "Door" else "")
-        if twin.part is not None:
-            part = ast.parse((SOURCE / twin.part[0]).read_text(encoding="utf-8"))
+        for file, name in twin.parts:
+            part = ast.parse((SOURCE / file).read_text(encoding="utf-8"))
             imports |= _imports(part)
-            body += _body(_class(part, twin.part[1]))
+            body += _body(_class(part, name))
         classes.append(f"{twin.header}:\n{body}")
     body = '_T = TypeVar("_T")\n\n' + "\n\n".join(classes)
     used = {node.id for node in ast.walk(ast.parse(body)) if isinstance(node, ast.Name)}

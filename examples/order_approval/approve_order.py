@@ -12,10 +12,15 @@ from __future__ import annotations
 import asyncio
 import sys
 from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from mail_server import mail_server
 
 from layover import Engine, Settings, Workflow, node
+
+if TYPE_CHECKING:
+    from email.message import EmailMessage
 
 MANAGERS = ("mia", "noa", "lea")
 
@@ -47,19 +52,28 @@ def order_approval() -> Workflow:
     return flow
 
 
+def link_in(mail: EmailMessage) -> str:
+    """Return the link in a mail, by which its addressee, and nobody else, reaches the page to decide on."""
+    body = mail.get_body(("plain",))
+    text = body.get_content() if body is not None else ""
+    return next((line for line in text.splitlines() if line.startswith("https://")), "")
+
+
 async def main(database: Path) -> None:
     """Order something, and have it approved."""
     async with mail_server() as server:
         mail = {"kind": "mail", "address": server.address, "from": "Orders <orders@example.org>"}
-        async with Engine(
-            f"sqlite:///{database}", workflows=[order_approval()], settings=Settings(destinations={"mail": mail})
-        ) as engine:
+        # A server has the key in its environment, and serves the page that the links lead to.
+        settings = Settings(
+            destinations={"mail": mail}, link_key=token_hex(32), public_url="https://orders.example.org"
+        )
+        async with Engine(f"sqlite:///{database}", workflows=[order_approval()], settings=settings) as engine:
             for user in (*MANAGERS, "ada"):
                 await engine.save_person(user, addresses={"mail": f"{user}@example.org"})
             ada = engine.as_user("ada", roles=["operator"])
             order = await ada.start("order_approval", {"order": "A-17", "amount": 2_500}, until="people")
             for one in await server.received(len(MANAGERS)):
-                print(f"{one['to']}: {one['subject']}")
+                print(f"{one['to']}: {one['subject']}, {link_in(one)[:34]}…")
             for user in MANAGERS[:2]:
                 (point,) = await engine.as_user(user, roles=["approver"]).inbox().all()
                 await point.approve(comment="fine")

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         WrongState,
     )
     from layover.interface.arguments import Until
+    from layover.interface.batch_handle import BatchHandle
     from layover.interface.callback_handle import CallbackHandle
     from layover.interface.delivery_handle import DeliveryHandle
     from layover.interface.destination_handle import DestinationHandle
@@ -53,7 +54,8 @@ if TYPE_CHECKING:
     from layover.interface.trigger_handle import TriggerHandle
     from layover.interface.workflow_handle import WorkflowHandle
     from layover.logs.configuration import configure_logging
-    from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+    from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
+    from layover.model.batches import BatchCanary, BatchInfo, BatchItem
     from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, Notification, Redelivered
     from layover.model.executions import (
         Attempt,
@@ -68,14 +70,17 @@ if TYPE_CHECKING:
         LogLine,
         NodeExecution,
         Progress,
+        ReplayStep,
         WaitingOn,
         Why,
         WhyReason,
     )
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
-    from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
-    from layover.model.problems import Winner
+    from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, PointLink
+    from layover.model.problems import PointDifference, Winner
+    from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
+    from layover.model.repeat_plans import RepeatPlan
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.triggers import (
@@ -97,6 +102,7 @@ if TYPE_CHECKING:
     from layover.ports.secrets import Secret, Secrets
     from layover.settings import Settings
     from layover.sync import (
+        SyncBatchHandle,
         SyncCallbackHandle,
         SyncClient,
         SyncDeliveryHandle,
@@ -120,10 +126,16 @@ __all__ = [
     "Approvers",
     "Attempt",
     "AuditEntry",
+    "AuditKey",
+    "AuditKeySet",
     "AwaitedSignal",
     "Backfilled",
     "BadUse",
     "Batch",
+    "BatchCanary",
+    "BatchHandle",
+    "BatchInfo",
+    "BatchItem",
     "Bundle",
     "CallbackHandle",
     "CallbackRefused",
@@ -177,27 +189,37 @@ __all__ = [
     "NotAllowed",
     "NotFound",
     "Notification",
+    "OpenSession",
     "Page",
     "ParallelScope",
+    "PathHash",
     "PausePoint",
     "PausePointHandle",
     "People",
     "Person",
     "Plan",
+    "PointDifference",
+    "PointLink",
     "Problem",
     "Progress",
     "Rate",
     "RateLimited",
+    "Receipt",
     "Redelivered",
+    "RepeatPlan",
+    "ReplayStep",
     "Replayed",
     "RequestPolicy",
     "ResumeSignal",
     "Retry",
+    "SealHeader",
     "Secret",
     "SecretStatus",
     "Secrets",
     "Settings",
+    "SignInLink",
     "SignalReceipt",
+    "SyncBatchHandle",
     "SyncCallbackHandle",
     "SyncClient",
     "SyncDeliveryHandle",
@@ -252,6 +274,7 @@ _NAMES = {
         "NotAllowed NotFound Problem RateLimited Unavailable WaitTimeout WrongState"
     ),
     "layover.interface.arguments": "Until",
+    "layover.interface.batch_handle": "BatchHandle",
     "layover.interface.callback_handle": "CallbackHandle",
     "layover.interface.delivery_handle": "DeliveryHandle",
     "layover.interface.destination_handle": "DestinationHandle",
@@ -262,16 +285,19 @@ _NAMES = {
     "layover.interface.trigger_handle": "TriggerHandle",
     "layover.interface.workflow_handle": "WorkflowHandle",
     "layover.logs.configuration": "configure_logging",
-    "layover.model.access": "ApiKey AuditEntry Caller NewApiKey SecretStatus",
+    "layover.model.proofs": "AuditKey AuditKeySet PathHash Receipt SealHeader",
+    "layover.model.access": "ApiKey AuditEntry Caller NewApiKey OpenSession SecretStatus SignInLink",
+    "layover.model.batches": "BatchCanary BatchInfo BatchItem",
     "layover.model.deliveries": "Delivery DeliveryAttempt Destination Notification Redelivered",
     "layover.model.executions": (
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
-        "WaitingOn Why WhyReason"
+        "ReplayStep WaitingOn Why WhyReason"
     ),
     "layover.model.pause_ends": "ResumeSignal",
     "layover.model.people": "Absence Person",
-    "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint",
-    "layover.model.problems": "Winner",
+    "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
+    "layover.model.problems": "PointDifference Winner",
+    "layover.model.repeat_plans": "RepeatPlan",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
     "layover.model.triggers": (
@@ -287,8 +313,8 @@ _NAMES = {
     "layover.settings": "Settings",
     "layover.tracebacks": "Traceback TracebackCause TracebackFrame",
     "layover.sync": (
-        "SyncCallbackHandle SyncClient SyncDeliveryHandle SyncDestinationHandle SyncEngine SyncExecutionHandle "
-        "SyncListing SyncPausePointHandle SyncTriggerHandle SyncWorkflowHandle"
+        "SyncBatchHandle SyncCallbackHandle SyncClient SyncDeliveryHandle SyncDestinationHandle SyncEngine "
+        "SyncExecutionHandle SyncListing SyncPausePointHandle SyncTriggerHandle SyncWorkflowHandle"
     ),
 }
 _MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}

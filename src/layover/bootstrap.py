@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from layover.errors import LayoverError
 from layover.ports.store import Inspectable
-from layover.runtime.runtime import Runtime
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
+    from layover.runtime.runtime import Runtime
     from layover.runtime.settings import RuntimeSettings
     from layover.stores.migrations import Shape
     from layover.stores.postgres.address import Address
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT = "sqlite:///layover.db"
 _SECRET = re.compile(r"://[^@]*@|[?#].*")
-_PASSWORD = re.compile(r"((?<=://)[^:/@\s]*:)\S*(?=@)|((?<=[?&])(?:ssl)?password=)[^&\s]*")
 
 
 class UnknownDatabase(LayoverError):  # noqa: N818 - it says what the database is
@@ -62,11 +61,6 @@ def open_store(address: str) -> Store:
 def address_of(place: str) -> str:
     """Return the address of a database that is named by its address or by its path."""
     return place if "://" in place else f"sqlite:///{place}"
-
-
-def without_password(text: str) -> str:
-    """Return a text with the passwords of the addresses in it replaced by `***`."""
-    return _PASSWORD.sub(r"\1\2***", text)
 
 
 def file_of(place: str) -> Path | None:
@@ -181,4 +175,7 @@ def open_runtime(
     settings: RuntimeSettings | None = None,
 ) -> Runtime:
     """Return a runtime on the database at an address."""
-    return Runtime(open_store(db), nodes=nodes, probes=probes, settings=settings)
+    from layover.runtime.runtime import Runtime  # noqa: PLC0415 - as above: `layover check` runs nothing
+    from layover.service.batch_acts import UserBatchActs  # noqa: PLC0415 - as above
+
+    return Runtime(open_store(db), nodes=nodes, probes=probes, settings=settings, batch_acts=UserBatchActs)

@@ -19,6 +19,7 @@ from layover.runtime.passive import PassiveRuntime
 from layover.runtime.runtime import Runtime
 from layover.secret_providers import built_in_providers
 from layover.service.actor import Actor
+from layover.service.batch_acts import UserBatchActs
 from layover.service.permissions import PROGRAM, caller_of
 from layover.service.service import UserService
 from layover.settings import directory_of, runtime_settings
@@ -70,7 +71,14 @@ class Engine(Door):
         providers = (*built_in_providers(chosen.secrets_file, chosen.secrets_dir), *_providers(secrets))
         if drive:
             store = open_store(db)
-            self._runtime = Runtime(store, nodes=functions, probes=probes, settings=chosen, secrets=providers)
+            self._runtime = Runtime(
+                store,
+                nodes=functions,
+                probes=probes,
+                settings=chosen,
+                secrets=providers,
+                batch_acts=UserBatchActs,
+            )
         else:
             registry = _registry(functions, probes)
             self._runtime = PassiveRuntime(inspectable_store(db), registry, settings=chosen, secrets=providers)

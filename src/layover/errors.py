@@ -129,24 +129,42 @@ class AlreadyExists(LayoverError):  # noqa: N818 - it says what the id does
 
 
 class WrongState(LayoverError):  # noqa: N818 - it says what is wrong
-    """Something that cannot be done in the state that there is; `current_status` is that."""
+    """Something that cannot be done in the state that there is; `current_status` is that.
+
+    If it can be done after a while, `retry_after` is how many seconds to wait.
+    """
 
     code = "wrong_state"
 
-    def __init__(self, message: str, status: str, *, code: str | None = None) -> None:
+    def __init__(self, message: str, status: str, *, code: str | None = None, retry_after: float | None = None) -> None:
         super().__init__(message, code=code)
         self.current_status = status
+        self.retry_after = retry_after
 
 
 class AnswerRefused(LayoverError):  # noqa: N818 - it says what happened to the answer
-    """An answer that was not taken; the point is as it was. `winner` is who answered before, if that is why."""
+    """An answer that was not taken; the point is as it was. `winner` is who answered before, if that is why.
+
+    `claim` says who has claimed the point, and until when, if that is why.
+    `difference` is how the point differs from what the person had seen (`point_changed`).
+    """
 
     code = "answer_refused"
 
-    def __init__(self, code: str, message: str, errors: Places = (), winner: Any = None) -> None:
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        errors: Places = (),
+        winner: Any = None,
+        difference: Any = None,
+        claim: Any = None,
+    ) -> None:
         super().__init__(message, code=code)
         self.errors = errors
         self.winner = winner
+        self.difference = difference
+        self.claim = claim
 
 
 class CallbackRefused(LayoverError):  # noqa: N818 - it says what happened
@@ -257,14 +275,17 @@ class MissingFunctions(LayoverError):  # noqa: N818 - it says what happened
 _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
     NotFound: (
         "not_found",
+        "unknown_batch",
         "unknown_delivery",
         "unknown_destination",
         "unknown_execution",
         "unknown_input",
         "unknown_key",
+        "unknown_session",
         "unknown_node",
         "unknown_person",
         "unknown_point",
+        "unknown_receipt",
         "unknown_trigger",
         "unknown_version",
         "unknown_workflow",
@@ -293,21 +314,29 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "no_token",
         "not_a_poll",
         "not_a_schedule",
+        "not_final",
         "snapshot_pending",
         "workflow_inactive",
         "wrong_state",
     ),
     AnswerRefused: (
         "already_answered",
+        "already_applied",
         "already_decided",
+        "already_replied",
         "ambiguous_point",
+        "claimed",
         "comment_required",
         "decision_required",
         "expired",
         "invalid_answer",
+        "no_question",
+        "no_requester",
         "not_answerable",
         "not_your_turn",
+        "point_changed",
         "point_closed",
+        "too_many_questions",
     ),
     CallbackRefused: ("callback_refused", "token_used", "unknown_token"),
     LimitReached: ("limit_reached", "trigger_full"),
@@ -318,6 +347,7 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "requester_excluded",
         "secret_not_allowed",
         "unauthenticated",
+        "user_required",
     ),
     RateLimited: ("rate_limited",),
     Unavailable: (
@@ -352,6 +382,8 @@ def error_of(  # noqa: PLR0913 - each is a field of some error
     errors: Places = (),
     current_status: str | None = None,
     winner: Any = None,
+    claim: Any = None,
+    difference: Any = None,
     holders: Sequence[str] = (),
     retry_after: float | None = None,
 ) -> LayoverError:
@@ -360,9 +392,9 @@ def error_of(  # noqa: PLR0913 - each is a field of some error
     if class_ is InvalidInput:
         return InvalidInput(message, errors, code=code)
     if class_ is WrongState:
-        return WrongState(message, current_status or "", code=code)
+        return WrongState(message, current_status or "", code=code, retry_after=retry_after)
     if class_ is AnswerRefused:
-        return AnswerRefused(code, message, errors, winner)
+        return AnswerRefused(code, message, errors, winner, difference, claim)
     if class_ is LimitReached:
         return LimitReached(message, holders, code=code)
     if class_ is RateLimited:

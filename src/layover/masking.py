@@ -50,6 +50,8 @@ class Masker:
 
     def text(self, text: str) -> str:
         """Return a text with masks in the place of the values."""
+        if not self._values:
+            return text
         for value in self._values:
             text = value.masked(text)
         if any(sign in text for sign in _SIGNS):

@@ -14,7 +14,7 @@ is masked as well: rules do not need the end of what they mask, and a margin bey
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from layover.masking import MASK, SHORTEST, Masker
@@ -28,7 +28,9 @@ LONGEST: Final = 16_000  # characters of a text that are kept
 SHORTEST_SECRET: Final = SHORTEST  # a shorter value is not masked
 
 _MARGIN: Final = 4_000  # characters beyond the cut that are searched too
+_SHORT: Final = 100  # characters of a text that is remembered to be free of credentials
 _REFUSED: Final = f"{MASK} (the redaction hook failed)"
+_PASSWORD: Final = re.compile(r"((?<=://)[^:/@\s]*:)\S*(?=@)|((?<=[?&])(?:ssl)?password=)[^&\s]*")
 
 _NAMES: Final = (
     "password|passwd|passphrase|passcode|pwd|secret|token|bearer|credentials?|signature"
@@ -116,16 +118,22 @@ def names_credential(header: str) -> bool:
 def redact(text: str, longest: int = LONGEST) -> str:
     """Return a text without credentials, cut to so many characters."""
     text = _masker.text(text[: longest + _MARGIN + _masker.margin])
-    lowered = text.lower()
-    for signs, rules in _rules():
-        for sign in signs:
-            if sign in lowered:
-                for search, kept in rules:
-                    text = search.sub(kept, text)
-                break
+    if len(text) > _SHORT or _has_signs(text):
+        lowered = text.lower()
+        for signs, rules in _rules():
+            for sign in signs:
+                if sign in lowered:
+                    for search, kept in rules:
+                        text = search.sub(kept, text)
+                    break
     for hook in _hooks:
         text = _hooked(hook, text)
     return text[:longest]
+
+
+def without_password(text: str) -> str:
+    """Return a text with the passwords of the addresses in it replaced by `***`."""
+    return _PASSWORD.sub(r"\1\2***", text)
 
 
 def has_credential(name: str, value: str) -> bool:
@@ -191,6 +199,13 @@ def _hooked(hook: Redactor, text: str) -> str:
     except Exception:  # noqa: BLE001 - a text that could not be masked is not shown
         return _REFUSED
     return masked if isinstance(masked, str) else _REFUSED
+
+
+@lru_cache(maxsize=1024)
+def _has_signs(text: str) -> bool:
+    """Return whether any rule may find something in a text: cached, because log lines repeat the same short values."""
+    lowered = text.lower()
+    return any(sign in lowered for signs, _ in _rules() for sign in signs)
 
 
 @cache

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 
+from layover.api.access.strength import is_guessable
 from layover.core.definitions.destinations import DestinationDefinition, read_destination
 from layover.core.definitions.kinds import DESTINATION_PATTERN
 from layover.core.notify_rules import load_notify
@@ -52,6 +53,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     act_wait: Duration = "10s"  # How long an operation waits until its execution has applied it
     wait_poll: Duration = "1s"  # The longest time between two looks at executions waited for here and driven elsewhere
     outbox_poll: Duration = "2s"  # The longest time between two looks for messages that a lost engine left undelivered
+    audit_poll: Duration = "10s"  # The longest time between two looks for audit entries of others that wait for a seal
     jitter: bool = True  # Whether the times of retries are spread at random, as their policies say
     drain: Duration = "30s"  # How long an operator's pause waits for running calls
     grace: Duration = "10s"  # How long closing waits for running calls
@@ -65,6 +67,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     http_timeout: Duration = "30s"  # How long a request of an `http` node may take, unless the node has a `timeout`
     http_private: bool = False  # Whether `http` nodes may reach addresses that are not on the public internet
     public_url: str = "http://localhost:8080"  # Where other systems reach this engine, for callback addresses
+    link_key: str | None = None  # Makes the links in mails; while another replaces it, both, the new one first: NEW,OLD
     retention: Duration | None = None  # How long closed executions are kept, unless their workflow has a retention
     signal_retention: Duration = "7d"  # How long signals are kept, for waits that look back
     audit_retention: Duration | None = None  # How long audit entries are kept
@@ -78,6 +81,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     directory: Any = None  # Who people are: a YAML file, a `module:name`, or an object of a program
 
 
+_SHORTEST_LINK_KEY: Final = 32
 _MODULE_AND_NAME: Final = re.compile(r"\w+(\.\w+)*:\w+")
 LENGTHS: Final = frozenset(one.name for one in msgspec.structs.fields(Settings) if timedelta in get_args(one.type))
 
@@ -130,6 +134,19 @@ def destinations_of(given: object) -> dict[str, DestinationDefinition]:
     return found
 
 
+def link_keys_of(given: object) -> tuple[str, ...]:
+    """Return the keys that links in mails are made with; their texts are in no error."""
+    if given is None:
+        return ()
+    keys = [one.strip() for one in given.split(",")] if isinstance(given, str) else [""]
+    if any(len(one) < _SHORTEST_LINK_KEY or is_guessable(one) for one in keys):
+        fault = (
+            f"each key needs at least {_SHORTEST_LINK_KEY} characters that cannot be guessed: `openssl rand -hex 32`"
+        )
+        raise _refused("link_key", fault)
+    return tuple(keys)
+
+
 def _misread(name: str, problems: Sequence[Problem], root: str) -> InvalidInput:
     places = tuple((f"{name}{one.path.removeprefix(root)}", one.message) for one in problems)
     return InvalidInput(f"`{places[0][0]}`: {places[0][1]}", places, code="invalid_parameter")
@@ -160,6 +177,7 @@ def runtime_settings(settings: Settings | None) -> RuntimeSettings:
     given["notify"] = notify_of(settings.notify)
     given["destinations"] = destinations_of(settings.destinations)
     given["directory"] = directory_of(settings.directory)
+    given["link_key"] = link_keys_of(settings.link_key)
     _check_grants(settings.allow_secrets)
     return RuntimeSettings(
         **{name: milliseconds_of(name, value) if name in LENGTHS else value for name, value in given.items()}

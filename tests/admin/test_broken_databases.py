@@ -191,7 +191,9 @@ ONLY_ROOT = pytest.mark.skipif(sys.platform == "win32" or os.getuid() != 0, reas
 
 
 @ONLY_ROOT
-async def test_a_file_of_another_user_is_told_and_its_instances_are_not_called_dead(shared: Path) -> None:
+async def test_an_unreadable_file_is_a_problem_with_a_remedy_and_its_instances_are_not_called_dead(
+    shared: Path,
+) -> None:
     path = shared / "app.db"
     async with Engine(f"sqlite:///{path}") as engine:
         await engine.register(ASKING)
@@ -203,7 +205,7 @@ async def test_a_file_of_another_user_is_told_and_its_instances_are_not_called_d
 
 
 @ONLY_ROOT
-async def test_a_folder_of_another_user_is_told(shared: Path) -> None:
+async def test_an_unreadable_folder_is_a_problem_with_a_remedy(shared: Path) -> None:
     async with Engine(f"sqlite:///{shared / 'app.db'}"):
         give(shared, 0o700)
         told = as_somebody(shared / "app.db")

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 _SETTINGS = ApiSettings(rate_limit=None, guess_limit=None, longest_wait=1.0, body_limit=200_000)
-ALL_PHASES = "examples,coverage,fuzzing"
+_PHASES = "examples,coverage,fuzzing"
 _NOT_CHECKED = "positive_data_acceptance"
 _HOOKS = Path(__file__).with_name("fuzz_hooks.py")
 _NAMES_OF_WORKFLOWS_TOO = """\
@@ -64,7 +64,7 @@ class Fuzzed(NamedTuple):
     codes: tuple[int, ...]
 
 
-async def fuzzed(folder: Path, *, examples: int, seed: int, only: str = "", phases: str = ALL_PHASES) -> Fuzzed:
+async def fuzzed(folder: Path, *, examples: int, seed: int, only: str = "") -> Fuzzed:
     """Serve a database with something in it, and ask everything of it that the document allows, and more."""
     work = Held()
     async with served(folder, work, settings=_SETTINGS) as api:
@@ -72,7 +72,7 @@ async def fuzzed(folder: Path, *, examples: int, seed: int, only: str = "", phas
         options = ["--max-examples", str(examples), "--seed", str(seed)]
         options += ["--include-path-regex", only] if only else []
         runs = [
-            await _run(api, folder / "known", _config(known), [*options, "--phases", phases]),
+            await _run(api, folder / "known", _config(known), [*options, "--phases", _PHASES]),
             await _run(api, folder / "any", _config({}), [*options, "--phases", "fuzzing,stateful"]),
         ]
         answered = await api.get("/healthz")

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 ADMIN_KEY = "an-admin-key-for-tests-only"
 UNLIMITED = ApiSettings(rate_limit=None, guess_limit=None)
-_ELSEWHERE = ("/hooks", "/api/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")
+_ELSEWHERE = ("/.well-known", "/hooks", "/api/", "/healthz", "/readyz", "/metrics", "/openapi.json", "/docs")
 
 
 class Answered(NamedTuple):

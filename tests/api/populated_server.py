@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from layover.api.openapi_examples import DEFINITION
 from layover.api.routes import ROUTES
 from layover.core.ids import trigger_id
-from tests.api.acting import resting
+from tests.api.acting import points_of, resting
 from tests.runtime.harness import Held, flow, until_status
 
 if TYPE_CHECKING:
@@ -60,19 +60,46 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         return {"workflow": "order.hook", "name": "paid"}
     if family == "callbacks":
         return {"token": await _token(api, work)}
-    if family == "keys":
-        made = await api.post("/keys", {"name": route.name, "user": "fuzz", "roles": ["viewer"]})
-        return {"id": str(made.json["id"])}
-    if route.name == "get_pause_point_at":
-        return {"id": EXECUTION, "context": "review"}
-    if not acts:
-        return {"id": EXECUTION if family == "executions" else seen}
-    begun = await resting(api, _FAILS if route.name == "retry_execution" else _ORDER, _GIVEN)
+    if route.name in _OF_POINTS:
+        return await _point(api, route)
+    if not acts and route.name != "plan_retry":
+        beside = {"get_pause_point_at": {"context": "review"}, "plan_rewind": {"to": "review"}}.get(route.name, {})
+        return {"id": EXECUTION if family == "executions" else seen, **beside}
+    begun = await resting(api, _FAILS if route.name in ("retry_execution", "plan_retry") else _ORDER, _GIVEN)
     if route.name in ("resume_execution", "clear_resume"):
         await api.engine.control.pause(begun["id"])
     if family == "resume":
         return {"workflow": "order", "execution": begun["id"], "context": "review"}
     return {"id": begun["id"] if family == "executions" else begun["points"]["review"]}
+
+
+async def _point(api: Api, route: Route) -> dict[str, str]:
+    """Return a point that stands as an operation needs it: asked about, answered, or applied and proved."""
+    undo = "1d" if route.name == "take_back_answer" else "0s"
+    nodes = [{**node, "undo": undo} if node["id"] == "review" else node for node in _ORDER["nodes"]]
+    await api.engine.workflows.register({**_ORDER, "name": f"order.{route.name}", "nodes": nodes})
+    start = {"workflow": f"order.{route.name}", "input": _GIVEN}
+    started = await api.post("/executions", start, as_="ann:admin" if route.name == "ask_back" else "admin")
+    await until_status(api.engine, started.json["id"], "paused")
+    id_ = (await points_of(api, started.json["id"]))["review"]
+    if route.name == "reply_back":
+        await api.post(f"/pause-points/{id_}/ask", {"question": "Which cost centre is it?"}, as_="ann:admin")
+    elif route.name != "ask_back":
+        await api.post(f"/pause-points/{id_}/answer", {"approved": True})
+    return {"id": id_, **({"user": "admin"} if route.name == "get_receipt" else {})}
+
+
+async def _key(api: Api, route: Route) -> dict[str, str]:
+    """Return a key of its own for an operation."""
+    made = await api.post("/keys", {"name": route.name, "user": "fuzz", "roles": ["viewer"]})
+    return {"id": str(made.json["id"])}
+
+
+async def _session(api: Api, route: Route) -> dict[str, str]:
+    """Return a session of its own for an operation."""
+    await api.post("/session", {"key": await api.key_of(f"{route.name}:viewer")}, as_="")
+    found = (await api.get(f"/sessions?user={route.name}")).json["items"]
+    return {"id": str(found[0]["id"])}
 
 
 async def _trigger(api: Api, route: Route) -> dict[str, str]:
@@ -122,12 +149,29 @@ async def _delivery(api: Api, route: Route) -> dict[str, str]:
     return {"id": str(found[0]["id"])}
 
 
+async def _batch(api: Api, route: Route) -> dict[str, str]:
+    """Return a batch of its own for an operation, which watches its canary for a day."""
+    workflow = f"order.{route.name}"
+    await api.engine.workflows.register({**_ORDER, "name": workflow})
+    for _ in range(2):
+        await api.engine.executions.start(workflow, _GIVEN, wait="rest")
+    asked = {"act": "pause", "where": {"workflow": workflow}, "canary": {"share": 0.5, "watch": "1d"}}
+    id_ = str((await api.post("/batches", asked)).json["id"])
+    if route.name in ("continue_batch", "delete_batch"):
+        await api.post(f"/batches/{id_}/stop")
+    return {"id": id_}
+
+
 _OF_THEIR_OWN: Final = {
     "triggers": _trigger,
     "destinations": _destination,
     "deliveries": _delivery,
+    "batches": _batch,
     "people": _person,
+    "sessions": _session,
+    "keys": _key,
 }
+_OF_POINTS: Final = ("ask_back", "reply_back", "take_back_answer", "get_receipt", "get_own_receipt")
 
 
 async def _token(api: Api, work: Held) -> str:

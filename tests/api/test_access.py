@@ -12,7 +12,7 @@ from layover.api.access.config import AccessSettings, JwtSettings
 from layover.api.access.first_key import first_key, has_keys
 from layover.api.access.guard import KeysAndTokens
 from layover.api.access.listen_address import is_loopback
-from layover.api.access.recent import RecentKeys
+from layover.api.access.recent import RecentlyUsed
 from layover.api.settings import ApiSettings
 from layover.ports.access import AuditFilter, Key
 from layover.ports.records import AuditRow
@@ -49,7 +49,7 @@ async def me(api: Api, **headers: str) -> Answered:
 
 
 @each_database
-async def test_a_key_says_who_the_caller_is_and_what_they_may_do(tmp_path: Path) -> None:
+async def test_a_key_gives_its_user_roles_and_permissions(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         key = await add_key(api, roles=("approver", "cfo"))
         shown = await me(api, authorization=f"Bearer {key}")
@@ -90,7 +90,7 @@ async def test_an_unknown_role_permits_nothing(tmp_path: Path) -> None:
     assert (refused.status, refused.code) == (403, "forbidden")
 
 
-async def test_who_shows_nothing_is_asked_to(tmp_path: Path) -> None:
+async def test_a_request_without_credentials_gets_401_and_www_authenticate(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         answered = await me(api)
 
@@ -192,8 +192,8 @@ class Shelf:
         )
         self.reads = 0
         self.now = 0.0
-        self.meanwhile: Callable[[], None] | None = None
-        self.recent = RecentKeys(self.read, lambda: self.now)
+        self.meanwhile: Callable[[], object] | None = None
+        self.recent = RecentlyUsed[Key](self.read, lambda: self.now)
 
     async def read(self, hash_: bytes) -> Key | None:
         self.reads += 1
@@ -202,32 +202,32 @@ class Shelf:
         return self.key if hash_ == b"h" else None
 
 
-async def test_who_asks_often_is_looked_up_once() -> None:
+async def test_a_key_that_is_used_often_is_looked_up_once() -> None:
     shelf = Shelf()
     for _ in range(5):
-        assert await shelf.recent.key(b"h") is shelf.key
+        assert await shelf.recent.find(b"h") is shelf.key
     assert shelf.reads == 1
 
     shelf.now = 2.0
-    await shelf.recent.key(b"h")
+    await shelf.recent.find(b"h")
     assert shelf.reads == 2
 
 
 async def test_a_key_that_is_ended_here_is_forgotten_at_once() -> None:
     shelf = Shelf()
-    await shelf.recent.key(b"h")
-    shelf.recent.forget("1")
+    await shelf.recent.find(b"h")
+    shelf.recent.forget(lambda key: key.id == "1")
     shelf.key = None
 
-    assert await shelf.recent.key(b"h") is None
+    assert await shelf.recent.find(b"h") is None
 
 
 async def test_what_was_read_before_a_key_was_ended_is_not_kept() -> None:
     shelf = Shelf()
-    shelf.meanwhile = lambda: shelf.recent.forget("1")
-    await shelf.recent.key(b"h")
+    shelf.meanwhile = lambda: shelf.recent.forget(lambda key: key.id == "1")
+    await shelf.recent.find(b"h")
     shelf.meanwhile = None
-    await shelf.recent.key(b"h")
+    await shelf.recent.find(b"h")
 
     assert shelf.reads == 2
 
@@ -235,8 +235,8 @@ async def test_what_was_read_before_a_key_was_ended_is_not_kept() -> None:
 async def test_guesses_are_not_kept() -> None:
     shelf = Shelf()
     for n in range(3):
-        assert await shelf.recent.key(bytes([n])) is None
-        assert await shelf.recent.key(bytes([n])) is None
+        assert await shelf.recent.find(bytes([n])) is None
+        assert await shelf.recent.find(bytes([n])) is None
     assert shelf.reads == 6
 
 

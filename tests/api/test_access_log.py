@@ -11,7 +11,7 @@ import pytest  # noqa: TC002 - pytest reads the annotations of fixtures
 from layover.api.access_log import CALLER, AccessLog
 from layover.api.settings import ApiSettings
 from layover.api.trusted_proxies import TrustedProxies
-from layover.logs.fields import event_of, fields_of
+from layover.logs.fields import fields_of, template_of
 from tests.api.harness import served
 from tests.runtime.harness import flow, form
 
@@ -22,8 +22,12 @@ TOKEN = "a-token-that-stands-in-a-path-" + "x" * 13
 
 
 def _lines(caplog: pytest.LogCaptureFixture, event: str) -> list[dict[str, object]]:
-    found = [record for record in caplog.records if record.name == "layover.access" and event_of(record) == event]
-    return [{**fields_of(record), "level": record.levelname} for record in found]
+    ours = [(record, template_of(record)) for record in caplog.records if record.name == "layover.access"]
+    return [
+        {**fields_of(record, template), "level": record.levelname}
+        for record, template in ours
+        if template is not None and template.event == event
+    ]
 
 
 async def test_a_line_has_request_caller_route_status_and_duration(

@@ -65,7 +65,7 @@ async def test_a_point_of_what_nothing_drives_is_open_until_something_does(tmp_p
         assert (await api.delete(path)).code == "point_closed"
 
 
-async def test_who_waits_for_what_nothing_drives_is_answered_when_the_server_stops(tmp_path: Path) -> None:
+async def test_a_waiting_act_without_a_worker_is_answered_when_the_server_stops(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         resting_id = (await resting(api, flow(delay(), end(1))))["id"]
     patient = ApiSettings(rate_limit=None, act_wait=3_600)
@@ -78,7 +78,7 @@ async def test_who_waits_for_what_nothing_drives_is_answered_when_the_server_sto
         assert (answered.status, answered.json["status"]) == (200, "waiting")
 
 
-async def test_who_may_not_read_sees_no_data_of_what_they_act_on(tmp_path: Path) -> None:
+async def test_an_act_without_permission_to_read_returns_no_data_of_the_execution(tmp_path: Path) -> None:
     only_acts = "ben:operator/execution:cancel"
     async with served(tmp_path) as api:
         await api.engine.workflows.register(flow(form(), end("done")))
@@ -97,7 +97,7 @@ async def test_who_may_not_read_sees_no_data_of_what_they_act_on(tmp_path: Path)
     assert read.json["input"] == secret
 
 
-async def test_who_may_not_read_sees_no_data_of_a_point_they_cancel(tmp_path: Path) -> None:
+async def test_a_cancel_without_permission_to_read_returns_no_data_of_the_point(tmp_path: Path) -> None:
     only_acts = "ben:operator/execution:cancel"
     async with served(tmp_path) as api:
         asks = form(response={"secret": "${input.secret}"})

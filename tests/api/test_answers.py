@@ -88,7 +88,7 @@ async def test_a_decision_that_may_not_be_leaves_all_as_it_is(
 
 
 @pytest.mark.parametrize("way", WAYS)
-async def test_who_decides_twice_has_decided_once_and_cannot_change_it(tmp_path: Path, way: str) -> None:
+async def test_a_repeated_decision_counts_once_and_cannot_be_changed(tmp_path: Path, way: str) -> None:
     async with served(tmp_path) as api:
         review = await started(api, way, need=2, reject_need=2)
         first = await review.decide(f"mia:{BOTH}")

@@ -97,7 +97,7 @@ async def test_an_idle_server_stops_without_waiting(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("turns", range(6))
-def test_who_comes_in_while_it_stops_does_not_keep_it_from_stopping(
+def test_new_connections_do_not_keep_a_server_from_stopping(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, turns: int
 ) -> None:
     async def stop_while_they_come() -> None:

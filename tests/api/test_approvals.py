@@ -89,7 +89,7 @@ async def test_in_sequence_each_approver_has_their_turn(tmp_path: Path) -> None:
         assert await ended(api, execution["id"]) == "done"
 
 
-async def test_only_those_who_are_asked_decide_and_admin_is_no_exception(tmp_path: Path) -> None:
+async def test_only_approvers_decide_and_admin_is_no_exception(tmp_path: Path) -> None:
     rules: dict[str, Any] = {"approvers": {"users": ["mia"], "roles": ["boss"]}, "exclude_requester": True}
     async with served(tmp_path) as api:
         await api.engine.workflows.register(flow(approval(**rules), end("done")))
@@ -112,7 +112,7 @@ async def test_only_those_who_are_asked_decide_and_admin_is_no_exception(tmp_pat
         assert (late.status, late.code) == (403, "not_allowed")
 
 
-async def test_the_user_of_the_credentials_is_who_decides(tmp_path: Path) -> None:
+async def test_a_decision_is_made_by_the_user_of_the_credentials(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, REVIEW)
         path = f"/approvals/{execution['points']['review']}/approve"

@@ -193,7 +193,7 @@ async def test_where_no_connection_is_idle_operators_and_health_are_answered_on_
     assert b"too_many_connections" in answers[0]
 
 
-async def test_what_there_is_no_room_for_is_told_so_and_closed(
+async def test_a_connection_beyond_the_limit_gets_503_and_is_closed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     work = Held()

@@ -90,7 +90,7 @@ async def test_what_three_resumes_bring_adds_up(tmp_path: Path) -> None:
         assert len(work.calls) == 4
 
 
-async def test_a_pause_without_a_reason_names_who(tmp_path: Path) -> None:
+async def test_a_pause_without_a_reason_names_the_user(tmp_path: Path) -> None:
     async with served(tmp_path, Held()) as api:
         await api.engine.workflows.register(flow(call("a")))
         started = await api.engine.executions.start("flow")
@@ -203,7 +203,7 @@ async def test_the_audit_log_has_the_comment_of_a_decision_and_the_reason_of_a_c
     assert told["point.cancel"] == {"context_id": "ask", "reason": "Too late"}
 
 
-async def test_a_decision_in_the_wrong_place_is_told_the_right_one(tmp_path: Path) -> None:
+async def test_a_decision_in_the_wrong_field_is_refused_with_the_right_one(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, REVIEW)
         body = {"input": {"approved": True}}
@@ -332,7 +332,7 @@ async def test_variables_of_an_answer_are_set_in_python_too(tmp_path: Path) -> N
         assert await ended(api, execution["id"]) == "mia"
 
 
-async def test_who_resumes_decides_only_what_they_may(tmp_path: Path) -> None:
+async def test_a_resume_decides_only_what_its_user_may_decide(tmp_path: Path) -> None:
     asked = flow(approval(approvers={"users": ["mia"]}))
     async with served(tmp_path) as api:
         execution = await resting(api, asked)

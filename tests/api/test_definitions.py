@@ -117,7 +117,9 @@ async def test_a_dry_run_stands_still_where_an_answer_is_missing(tmp_path: Path)
     ("said", "outcome"),
     [(True, "approved"), (False, "refused"), ({"approved": True, "comment": "Fine", "data": {"a": 1}}, "approved")],
 )
-async def test_a_dry_run_decides_an_approval_for_all_who_are_needed(tmp_path: Path, said: Any, outcome: str) -> None:
+async def test_a_dry_run_makes_all_the_decisions_that_an_approval_needs(
+    tmp_path: Path, said: Any, outcome: str
+) -> None:
     review = {
         "id": "review",
         "type": "approval",

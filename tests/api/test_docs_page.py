@@ -112,7 +112,7 @@ async def test_all_of_the_document_is_there_and_no_other_server_is_asked(browser
     assert asked == {"/docs", "/docs/app.js", "/docs/style.css", "/openapi.json"}
 
 
-async def test_who_has_a_key_is_known_and_gets_an_answer(browser: Browser, tmp_path: Path) -> None:
+async def test_with_a_key_the_page_shows_its_user_and_sends_requests(browser: Browser, tmp_path: Path) -> None:
     async with shown(browser, tmp_path) as seen:
         execution = await resting(seen.api, flow(approval()))
         await seen.fill_in_key(await seen.api.key_of("mia:operator"))
@@ -150,7 +150,7 @@ async def test_what_is_done_can_be_done_from_an_example(browser: Browser, tmp_pa
     assert (made["tags"], made["correlation_id"], made["user"]) == (["web"], "cart-4711", "admin")
 
 
-async def test_a_wrong_key_is_told(browser: Browser, tmp_path: Path) -> None:
+async def test_a_wrong_key_is_shown_as_wrong(browser: Browser, tmp_path: Path) -> None:
     async with shown(browser, tmp_path) as seen:
         await seen.fill_in_key("no-such-key")
         await expect(seen.page.locator("#who.bad")).not_to_be_empty()

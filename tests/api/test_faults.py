@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover.api.endpoint import SECURITY_HEADERS
+from layover.api.answering import SECURITY_HEADERS
 from layover.api.routes import ROUTES
 from layover.api.routing import Routes
 from tests.api.harness import listening, served
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 each_database = pytest.mark.usefixtures("each_database")
 
 
-async def test_a_fault_is_told_by_its_request_id_alone(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+async def test_the_answer_to_a_fault_holds_its_request_id_and_no_details(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     routes = Routes("Faults", "Faults.")
 
     async def fault(call: Request[Any, Any]) -> Response:

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import msgspec
 import pytest
 
+from layover.api.answering import SECURITY_HEADERS
 from layover.api.bodies import place_of_nul
-from layover.api.endpoint import SECURITY_HEADERS
 from layover.api.routes import ROUTES
 from layover.api.routing import NoQuery
 from layover.model.executions import StartBody
@@ -294,7 +294,7 @@ async def test_a_head_is_a_get_without_its_body(tmp_path: Path) -> None:
     assert (nothing.status, nothing.body) == (404, b"")
 
 
-async def test_another_method_is_told_which_there_are(tmp_path: Path) -> None:
+async def test_another_method_gets_405_and_the_allowed_ones(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         told = {one: await api.ask(one, "/keys") for one in ("PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "BREW")}
 

@@ -54,7 +54,7 @@ async def test_a_server_whose_engine_has_stopped_is_not_ready(tmp_path: Path) ->
     assert answered.json["checks"] == {"server": {"ok": False, "detail": "It is stopping."}}
 
 
-async def test_numbers_are_given_on_this_machine_and_to_those_who_may_read(tmp_path: Path) -> None:
+async def test_metrics_are_open_on_this_machine_and_need_permission_to_read_from_elsewhere(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await api.engine.workflows.register("name: ask\nnodes: [{id: a, type: form, schema: {type: object}}]")
         for _ in range(3):

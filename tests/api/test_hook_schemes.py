@@ -80,7 +80,9 @@ async def test_a_replayed_delivery_gets_the_same_answer_and_starts_nothing(tmp_p
 
 @pytest.mark.parametrize("scheme", TIMED)
 @pytest.mark.parametrize("seconds", [-900, 900])
-async def test_a_signed_time_that_is_far_off_is_refused_and_told(tmp_path: Path, scheme: Scheme, seconds: int) -> None:
+async def test_a_signed_time_that_is_far_off_is_refused_counted_and_shown_by_why(
+    tmp_path: Path, scheme: Scheme, seconds: int
+) -> None:
     async with shop(tmp_path, scheme) as api:
         refused = await send(api, b"{}", signed(scheme, b"{}", seconds=seconds))
         assert (refused.status, refused.json["code"]) == (401, "bad_signature")

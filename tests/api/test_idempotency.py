@@ -162,7 +162,7 @@ async def test_a_reply_kept_by_a_release_that_did_not_note_the_caller_is_given_o
     assert (own, shared) == ([1, 1], [2, 3])
 
 
-async def test_a_caller_who_may_not_gets_no_answer_of_one_who_might(tmp_path: Path) -> None:
+async def test_a_caller_without_permission_gets_no_stored_answer(tmp_path: Path) -> None:
     deeds = Deeds()
     async with engine_at(tmp_path) as engine, doing(engine, deeds) as api:
         await api.post("/shared", key="k", as_="operator")

@@ -68,7 +68,7 @@ async def known(token: str, settings: JwtSettings = SHARED, keys: SigningKeys | 
 # A shared secret
 
 
-async def test_a_token_says_who_the_caller_is_and_their_roles() -> None:
+async def test_a_token_gives_its_user_and_roles() -> None:
     caller = await known(signed(claims(roles=["operator", "cfo"], more={"a": 1})))
 
     assert caller is not None
@@ -139,7 +139,9 @@ async def test_clocks_may_differ_by_a_minute(fields: dict[str, Any]) -> None:
         ({**FOR_US, "iss": ["https://id.example.org"]}, False),
     ],
 )
-async def test_a_token_is_from_whom_and_for_whom_it_has_to_be(fields: dict[str, Any], is_known: bool) -> None:
+async def test_a_token_needs_the_issuer_and_the_audience_of_the_settings(
+    fields: dict[str, Any], is_known: bool
+) -> None:
     assert (await known(signed(claims(**fields)), ISSUED) is not None) == is_known
 
 
@@ -363,7 +365,7 @@ async def test_keys_may_be_in_a_file(tmp_path: Path) -> None:
 # Over HTTP
 
 
-async def test_a_token_and_a_key_are_told_apart(tmp_path: Path) -> None:
+async def test_a_token_and_a_key_are_distinguished_in_either_header(tmp_path: Path) -> None:
     access = AccessSettings(admin_key="an-admin-key-for-tests-only", jwt=SHARED)
     async with engine_at(tmp_path) as engine, listening(engine, access=access) as api:
         later = api.engine.instance.clock.now() // 1000 + 600

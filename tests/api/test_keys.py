@@ -230,7 +230,7 @@ async def test_keys_come_in_pages(tmp_path: Path) -> None:
     assert {one.status for one in odd} == {400}
 
 
-async def test_who_is_known_is_told_what_they_may(tmp_path: Path) -> None:
+async def test_me_lists_the_permissions_of_the_caller(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         admin, viewer, nobody = [await api.get("/me", as_=name) for name in ("admin", "viewer", "")]
 
@@ -274,7 +274,7 @@ async def test_what_was_done_is_listed_newest_first_and_found(tmp_path: Path) ->
     assert (nul.status, nul.code) == (400, "invalid_parameter")
 
 
-async def test_what_did_not_happen_is_not_told(tmp_path: Path) -> None:
+async def test_refused_acts_leave_no_audit_entry(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await api.delete(f"/keys/{NOWHERE}")
         await api.post("/keys", {**ASKED, "scopes": ["everything"]})

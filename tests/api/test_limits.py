@@ -138,7 +138,7 @@ def test_behind_trusted_proxies_the_last_address_that_one_of_them_saw_counts(
 # Over HTTP
 
 
-async def test_a_caller_who_asks_too_often_is_told_when_to_come_back(tmp_path: Path) -> None:
+async def test_a_caller_past_the_rate_limit_gets_429_with_retry_after(tmp_path: Path) -> None:
     clock = Seconds()
     limits: dict[str, Any] = {"settings": ApiSettings(rate_limit=(3, 60.0)), "limiter": LocalLimiter(clock)}
     async with engine_at(tmp_path) as engine, listening(engine, **limits) as api:
@@ -167,7 +167,7 @@ async def test_all_keys_of_a_user_are_one_caller(tmp_path: Path) -> None:
     assert (first.status, second.status, third.status) == (200, 200, 429)
 
 
-async def test_who_is_not_known_is_counted_by_their_address(tmp_path: Path) -> None:
+async def test_callers_without_valid_credentials_are_counted_by_address(tmp_path: Path) -> None:
     settings = ApiSettings(rate_limit=(3, 3600.0))
     async with served(tmp_path, settings=settings) as api:
         nobody = [(await api.get("/me", as_="")).status for _ in range(2)]
@@ -247,12 +247,12 @@ async def test_the_body_of_a_delivery_for_no_webhook_is_never_read(tmp_path: Pat
         paths = ("/hooks/order/paid", "/hooks/t/anything", f"/hooks/t/1{'A' * 43}")
         statuses = {await unread(application(engine), "POST", path) for path in paths}
 
-    expected = ["/hooks/{workflow}/{name}", "/hooks/t/{token}"]
+    expected = ["/hooks/{workflow}/{name}", "/hooks/t/{token}", "/api/v1/session"]  # which is known by its key
     assert taken == expected, "who sends a delivery is known by what is in it"
     assert statuses == {404}
 
 
-async def test_the_body_of_a_caller_who_is_not_known_or_may_not_is_never_read(tmp_path: Path) -> None:
+async def test_the_body_of_an_unauthenticated_or_forbidden_request_is_never_read(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine, listening(engine) as api:
         without_permission = (b"x-api-key", (await api.key_of("nothing")).encode())
         guessed = (b"x-api-key", b"lay_" + b"A" * 43)

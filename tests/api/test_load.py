@@ -18,7 +18,7 @@ SHORT = Load(seed=7, clients=len(STORIES), seconds=1, at_least=2)
 
 
 @pytest.mark.usefixtures("each_database")
-async def test_clients_of_every_kind_are_told_the_truth(tmp_path: Path) -> None:
+async def test_clients_of_every_kind_get_true_answers(tmp_path: Path) -> None:
     told: list[str] = []
     problems = await play(SHORT, address_in(tmp_path), tmp_path, told.append)
 
@@ -50,5 +50,5 @@ async def test_readers_get_every_event_although_others_do_not_read(tmp_path: Pat
         ([20 * MB + 0.07 * MB * n for n in range(60)], False),  # little, but more than a tenth
     ],
 )
-def test_memory_that_grows_is_told_from_memory_that_does_not(sizes: list[float], flat: bool) -> None:
+def test_growing_memory_is_distinguished_from_flat_memory(sizes: list[float], flat: bool) -> None:
     assert slope_of([(float(n), size) for n, size in enumerate(sizes)]).is_flat is flat

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from layover.api.endpoint import SECURITY_HEADERS
+from layover.api.answering import SECURITY_HEADERS
 from layover.api.openapi import document_of
 from layover.api.openapi_examples import DEFINITION, EXAMPLES, examples_of
 from layover.api.problems import STATUS
@@ -90,13 +90,13 @@ def test_every_operation_has_a_name_of_its_own() -> None:
 
 
 @BY_NAME
-def test_every_operation_and_parameter_is_told_of(route: Route) -> None:
+def test_every_operation_and_parameter_has_a_description(route: Route) -> None:
     operation = operation_of(route)
     assert re.fullmatch(r"[A-Z][^\n]{8,}[.]", operation["summary"]), "a sentence"
     assert all(resolved(one)["description"].endswith(".") for one in operation["parameters"])
 
 
-def test_every_family_is_told_of_once() -> None:
+def test_every_family_has_one_tag() -> None:
     names = [tag["name"] for tag in DOCUMENT["tags"]]
     assert names == list(dict.fromkeys(route.family for route in ROUTES))
 

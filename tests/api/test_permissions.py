@@ -16,7 +16,7 @@ from layover.runtime.ids import new_id
 from layover.service.api_keys import hash_of, new_key, prefix_of
 from layover.service.permissions import PERMISSIONS
 from tests.api.codes.registry import asked
-from tests.api.harness import listening
+from tests.api.harness import ADMIN_KEY, listening
 from tests.runtime.harness import engine_on
 from tests.servers.postgres import databases
 
@@ -37,6 +37,7 @@ get_execution           -    -     -        yes    yes      yes      yes
 list_history            -    -     -        yes    yes      yes      yes
 list_nodes              -    -     -        yes    yes      yes      yes
 list_legs               -    -     -        yes    yes      yes      yes
+replay_execution        -    -     -        yes    yes      yes      yes
 list_logs               -    -     -        -      -        yes      yes
 get_graph               -    -     -        yes    yes      yes      yes
 get_why                 -    -     -        yes    yes      yes      yes
@@ -46,12 +47,23 @@ clear_resume            -    -     -        -      -        yes      yes
 cancel_execution        -    -     -        -      -        yes      yes
 retry_execution         -    -     -        -      -        yes      yes
 rewind_execution        -    -     -        -      -        yes      yes
+plan_retry              -    -     -        yes    yes      yes      yes
+plan_rewind             -    -     -        yes    yes      yes      yes
 stream                  -    -     -        yes    yes      yes      yes
 list_pause_points       -    -     -        yes    yes      yes      yes
 get_pause_point         -    -     -        yes    yes      yes      yes
+get_receipt             -    -     -        -      -        -        yes
+get_own_receipt         -    -     -        yes    yes      yes      yes
 why_pause_point         -    -     -        yes    yes      yes      yes
 get_pause_point_at      -    -     -        yes    yes      yes      yes
 answer_pause_point      -    -     -        -      yes      yes      yes
+create_link             -    -     -        -      -        -        yes
+revoke_links            -    -     -        -      -        -        yes
+claim_pause_point       -    -     -        -      yes      yes      yes
+release_pause_point     -    -     -        -      yes      yes      yes
+ask_back                -    -     -        -      yes      yes      yes
+reply_back              -    -     -        yes    yes      yes      yes
+take_back_answer        -    -     -        -      yes      yes      yes
 cancel_pause_point      -    -     -        -      -        yes      yes
 list_approvals          -    -     -        yes    yes      yes      yes
 get_approval            -    -     -        yes    yes      yes      yes
@@ -111,6 +123,13 @@ redeliver_all           -    -     -        -      -        yes      yes
 get_delivery            -    -     -        yes    yes      yes      yes
 redeliver               -    -     -        -      -        yes      yes
 discard_delivery        -    -     -        -      -        yes      yes
+create_batch            -    -     -        -      -        yes      yes
+list_batches            -    -     -        yes    yes      yes      yes
+get_batch               -    -     -        yes    yes      yes      yes
+list_batch_items        -    -     -        yes    yes      yes      yes
+stop_batch              -    -     -        -      yes      yes      yes
+continue_batch          -    -     -        -      yes      yes      yes
+delete_batch            -    -     -        -      yes      yes      yes
 list_people             -    -     -        -      -        -        yes
 get_person              -    -     -        -      -        -        yes
 save_person             -    -     -        -      -        -        yes
@@ -119,6 +138,12 @@ check_definition        -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes
 import_workflows        -    -     -        -      -        -        yes
+sign_in                 yes  yes   yes      yes    yes      yes      yes
+get_session             -    -     yes      yes    yes      yes      yes
+sign_out                -    -     yes      yes    yes      yes      yes
+list_sessions           -    -     yes      yes    yes      yes      yes
+end_session             -    -     yes      yes    yes      yes      yes
+create_sign_in_link     -    -     -        -      -        -        yes
 me                      -    -     yes      yes    yes      yes      yes
 add_key                 -    -     -        -      -        -        yes
 list_keys               -    -     -        -      -        -        yes
@@ -126,6 +151,7 @@ end_key                 -    -     -        -      -        -        yes
 rotate_key              -    -     -        -      -        -        yes
 list_secrets            -    -     -        -      -        -        yes
 audit                   -    -     -        -      -        -        yes
+audit_keys              yes  yes   yes      yes    yes      yes      yes
 healthz                 yes  yes   yes      yes    yes      yes      yes
 readyz                  yes  yes   yes      yes    yes      yes      yes
 metrics                 yes  -     -        yes    yes      yes      yes
@@ -152,7 +178,8 @@ async def api(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathF
 async def asks(api: Api, route: Route, *, as_: str = "", headers: dict[str, str] | None = None) -> Answered:
     """Ask for what the document has as an example."""
     request = asked(route)
-    return await api.ask(request.method, request.path, request.body, as_=as_, headers=headers)
+    body = {"key": ADMIN_KEY} if route.name == "sign_in" else request.body  # the example is nobody's key
+    return await api.ask(request.method, request.path, body, as_=as_, headers=headers)
 
 
 def is_let_in(answered: Answered) -> bool:
@@ -215,7 +242,8 @@ async def test_a_key_opens_what_its_scopes_name(api: Api, route: Route) -> None:
     for permission in sorted(PERMISSIONS):
         key = await made(api, scopes=(permission,))
         answered = await asks(api, route, headers=credentials(key))
-        may = not route.needs or permission in route.needs
+        # A batch needs what its act needs, and to read what it is done to: one of them alone is not enough.
+        may = (not route.needs or permission in route.needs) and route.name != "create_batch"
         assert is_let_in(answered) == may or "cannot permit more" in answered.json["detail"], (permission, answered)
 
 

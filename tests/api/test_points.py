@@ -112,7 +112,7 @@ async def test_a_key_belongs_to_its_caller(tmp_path: Path) -> None:
     assert (other.status, other.code) == (409, "already_answered")
 
 
-async def test_of_two_at_once_one_wins_and_the_other_learns_who(tmp_path: Path) -> None:
+async def test_second_of_two_answers_at_once_gets_409_with_the_winner(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await api.engine.workflows.register(ASK)
         for _ in range(20):
@@ -171,7 +171,7 @@ async def test_what_is_not_there_is_not_found(tmp_path: Path, point: str) -> Non
     assert [(one.status, one.code) for one in found] == [(404, "unknown_point")] * 3
 
 
-async def test_who_is_not_asked_is_told_so_before_anything_else(tmp_path: Path) -> None:
+async def test_a_user_who_is_not_asked_is_refused_before_anything_else_is_checked(tmp_path: Path) -> None:
     asked = form(schema=SIZE, approvers={"users": ["mia"]})
     async with served(tmp_path) as api:
         execution = await resting(api, flow(asked))

@@ -127,7 +127,7 @@ async def test_an_execution_that_has_ended_tells_how(tmp_path: Path) -> None:
     assert summary["error"]["type"] == "Refused"
 
 
-async def test_who_drives_is_told(tmp_path: Path) -> None:
+async def test_an_execution_shows_the_lease_of_the_instance_that_drives_it(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
         await api.engine.workflows.register(flow(call("a")))
@@ -140,7 +140,7 @@ async def test_who_drives_is_told(tmp_path: Path) -> None:
         assert MOMENT.fullmatch(lease["expires_at"])
 
 
-@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/graph", "/why"])
+@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/replay", "/graph", "/why"])
 async def test_what_is_not_there_cannot_be_read(tmp_path: Path, what: str) -> None:
     async with served(tmp_path) as api:
         unknown = await api.get(f"/executions/{NOBODY}{what}")
@@ -165,7 +165,8 @@ async def test_lists_are_narrowed_down_and_go_on_where_they_stopped(tmp_path: Pa
         for n in range(6):
             clock.now += 1_000
             engine.instance.clock.set(clock.now)
-            options = Options(tags=("even",) if n % 2 == 0 else ())
+            tags, user = (("even",), None) if n % 2 == 0 else ((), "ann")
+            options = Options(tags=tags, user=user, correlation_id=f"c-{n}" if n < 5 else None)
             one = await engine.executions.start("flow" if n < 4 else "naps", {"n": n}, wait="rest", options=options)
             started.insert(0, one.id)
         first = await api.get("/executions?limit=4")
@@ -180,12 +181,25 @@ async def test_lists_are_narrowed_down_and_go_on_where_they_stopped(tmp_path: Pa
         assert await listed(api, where="input.n>=2", limit=1) == started[:4]
         assert ids(await api.get("/executions?where=input.n%3E=2&where=output=1")) == started[2:4]
         assert await listed(api, workflow="nothing") == []
+        third = first.json["items"][2]["created_at"]
+        assert await listed(api, since=third, limit=1) == started[:3]
+        assert await listed(api, until=third) == started[3:]
+        assert await listed(api, max_duration="1h") == started[2:]
+        assert await listed(api, min_resumes=1) == await listed(api, error_code="late") == []
+        assert await listed(api, search="c-") == await listed(api, correlation_id="c-4") + started[2:] == started[1:]
 
     assert ids(first) == started[:4]
     assert set(first.json["items"][0]) == {
         *("id", "workflow", "version", "status", "outcome", "error", "tags", "priority", "correlation_id"),
-        *("parent_id", "paused_at", "created_at", "finished_at", "last_seq"),
+        *("parent_id", "paused_at", "created_at", "finished_at", "resume_count", "last_seq"),
+        *("user", "updated_at", "waiting_summary"),
     }
+    waits = [item["waiting_summary"] for item in first.json["items"]]
+    assert [(one["kind"], one["text"], one["count"]) for one in waits[:2]] == [("timer", "timer", 1)] * 2
+    assert all(one["until"] > third for one in waits[:2])
+    assert waits[2:] == [None, None]
+    assert [item["user"] for item in first.json["items"]] == ["ann", None, "ann", None]
+    assert all(item["updated_at"] >= item["created_at"] for item in first.json["items"])
 
 
 async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
@@ -213,6 +227,15 @@ async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
         ("workflow=flow%0A", "invalid_parameter"),
         ("tag=%00", "invalid_parameter"),
         ("colour=red", "invalid_parameter"),
+        ("search=", "invalid_parameter"),
+        ("search=%00", "invalid_parameter"),
+        ("since=yesterday", "invalid_parameter"),
+        ("since=2026-11-20T08:00:00", "invalid_parameter"),
+        ("until=0001-01-01T00:00:00%2B14:00", "invalid_parameter"),
+        ("min_duration=long", "invalid_parameter"),
+        ("max_duration=-1s", "invalid_parameter"),
+        ("min_resumes=-1", "invalid_parameter"),
+        ("min_resumes=99999999999999999999", "invalid_parameter"),
         ("parent_id=me", "malformed_id"),
         ("cursor=", "malformed_cursor"),
         ("cursor=nonsense", "malformed_cursor"),
@@ -310,7 +333,16 @@ async def test_a_history_is_read_in_parts_without_gaps(tmp_path: Path) -> None:
     assert MOMENT.fullmatch(by_type["PausePointOpened"]["data"]["deadline"])
     decision = by_type["PausePointDecided"]["data"]["decision"]
     assert MOMENT.fullmatch(decision.pop("at"))
-    assert decision == {"by": "ann", "approved": True, "comment": "fine", "data": None, "on_behalf_of": None}
+    assert decision == {
+        "by": "ann",
+        "approved": True,
+        "comment": "fine",
+        "data": None,
+        "on_behalf_of": None,
+        "seen": None,
+        "final_at": None,
+        "final": False,
+    }
 
 
 async def test_nodes_tell_of_their_attempts(tmp_path: Path) -> None:
@@ -329,6 +361,33 @@ async def test_nodes_tell_of_their_attempts(tmp_path: Path) -> None:
     assert MOMENT.fullmatch(first["started_at"])
     assert first["duration_ms"] is not None
     assert (last["context_id"], last["status"]) == ("finish", "completed")
+
+
+async def test_nodes_are_found_by_their_container_their_state_and_their_context_id(tmp_path: Path) -> None:
+    loop: dict[str, object] = {"id": "each", "type": "loop", "for_each": "[1, 2]", "body": [form("ask")]}
+    async with served(tmp_path) as api:
+        await api.engine.workflows.register(flow(loop, end(1)))
+        started = await api.engine.executions.start("flow", wait="rest")
+        path = f"/executions/{started.id}/nodes"
+
+        async def listed_nodes(query: str) -> list[str]:
+            page = (await api.get(f"{path}?limit=1{query}", as_="viewer")).json
+            found = [*page["items"]]
+            while page["next"] is not None:
+                page = (await api.get(f"{path}?limit=1{query}&cursor={page['next']}", as_="viewer")).json
+                found += page["items"]
+            return [one["context_id"] for one in found]
+
+        everything = await listed_nodes("")
+        assert await listed_nodes("&parent=") == ["each"]
+        assert await listed_nodes("&parent=each") == [one for one in everything if one != "each"]
+        assert await listed_nodes("&status=waiting,failed&parent=each") == await listed_nodes("&status=waiting")
+        assert await listed_nodes("&status=failed") == await listed_nodes("&parent=nothing") == []
+        assert await listed_nodes("&context_id=each") == ["each"]
+        wrong = await api.get(f"{path}?status=odd")
+
+    assert len(everything) > 1
+    assert (wrong.status, wrong.code) == (400, "invalid_parameter")
 
 
 @pytest.mark.parametrize("what", ["nodes", "legs"])
@@ -379,7 +438,7 @@ async def test_a_page_has_so_many_bytes(tmp_path: Path, what: str) -> None:
     assert len(found) == (len(outputs) if what == "nodes" else done.last_seq + 1)
 
 
-async def test_variables_beyond_the_bound_are_told_by_their_size(tmp_path: Path) -> None:
+async def test_variables_beyond_the_bound_are_replaced_by_their_size(tmp_path: Path) -> None:
     large: list[dict[str, object]] = [
         {"id": f"s{number}", "type": "set", "values": {f"v{number}": "${input}"}} for number in range(3)
     ]

@@ -170,7 +170,7 @@ async def test_the_same_resume_again_is_one_and_another_names_the_winner(tmp_pat
         assert (other.json["winner"]["by"], other.json["winner"]["answer"]) == ("mia", 1)
 
 
-async def test_a_place_that_is_not_reached_yet_is_told_from_one_that_cannot_be(tmp_path: Path) -> None:
+async def test_a_point_that_is_not_reached_yet_has_another_code_than_one_that_cannot_be(tmp_path: Path) -> None:
     loop = {"id": "rounds", "type": "loop", "times": 2, "body": [form("inner", schema={})]}
     nodes = [form(schema={}), approval("later"), branches(left=[form("side")]), loop, delay(), call("work")]
     async with served(tmp_path, Held()) as api:
@@ -230,7 +230,7 @@ async def test_the_path_names_an_execution_of_the_workflow(tmp_path: Path) -> No
                 assert (refused.status, refused.code) == expected
 
 
-async def test_who_may_not_resume_is_told_so(tmp_path: Path) -> None:
+async def test_a_resume_without_permission_is_refused(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, flow(form(schema={}, approvers={"users": ["mia"]})))
         path = path_of(execution["id"], "ask")

@@ -34,7 +34,7 @@ async def turns() -> None:
         await asyncio.sleep(0)
 
 
-async def test_callers_who_come_while_it_is_done_share_the_next_round() -> None:
+async def test_callers_during_a_round_share_the_next_one() -> None:
     shared, work = SharedWork[int](), Rounds()
     early = [asyncio.ensure_future(shared.result(work)) for _ in range(3)]
     await turns()
@@ -47,7 +47,7 @@ async def test_callers_who_come_while_it_is_done_share_the_next_round() -> None:
     assert await shared.result(work) == 3
 
 
-async def test_a_caller_who_leaves_does_not_end_it_for_others() -> None:
+async def test_a_cancelled_caller_does_not_end_the_round_for_others() -> None:
     shared, work = SharedWork[int](), Rounds()
     first, second = (asyncio.ensure_future(shared.result(work)) for _ in range(2))
     await turns()
@@ -58,7 +58,7 @@ async def test_a_caller_who_leaves_does_not_end_it_for_others() -> None:
     assert first.cancelled()
 
 
-async def test_an_error_is_told_to_all_callers_and_the_next_round_goes_on() -> None:
+async def test_an_error_is_raised_to_all_callers_of_its_round_and_not_to_the_next() -> None:
     shared, may_end = SharedWork[int](), asyncio.Event()
 
     async def fail() -> int:
@@ -78,7 +78,7 @@ async def test_an_error_is_told_to_all_callers_and_the_next_round_goes_on() -> N
     assert await later == 7
 
 
-async def test_many_who_ask_at_once_are_all_answered(tmp_path: Path) -> None:
+async def test_many_requests_at_once_are_all_answered(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         for path in ("/readyz", "/metrics"):
             answers = await asyncio.gather(*(api.ask("GET", path) for _ in range(50)))

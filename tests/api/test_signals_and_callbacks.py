@@ -124,7 +124,7 @@ async def test_the_holder_of_the_token_may_reply_once(tmp_path: Path, raw: bytes
         assert await ended(api, execution) == output
 
 
-async def test_what_was_replied_is_told_of_the_point(tmp_path: Path) -> None:
+async def test_a_point_shows_the_data_of_its_callback(tmp_path: Path) -> None:
     work = Held()
     async with served(tmp_path, work) as api:
         execution, token = await waiting(api, work, flow(PICK, end("${nodes.pick}")))

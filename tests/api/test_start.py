@@ -341,7 +341,7 @@ async def test_what_cannot_be_started_says_why(tmp_path: Path) -> None:
     assert (inactive.status, inactive.code) == (409, "workflow_inactive")
 
 
-async def test_who_may_not_start_cannot(tmp_path: Path) -> None:
+async def test_a_start_without_permission_is_refused(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await api.engine.workflows.register(flow(end("one")))
         nobody = await api.post("/executions", {"workflow": "flow"}, as_="")
@@ -375,7 +375,7 @@ class Full(Between):
         raise StoreUnavailable(f"The disk of /var/lib/secret is full; {len(appends)} appends.", code="full")
 
 
-async def test_a_full_disk_is_told_at_once(tmp_path: Path) -> None:
+async def test_a_full_disk_gets_503_at_once(tmp_path: Path) -> None:
     async with engine_on(Full(tmp_path), Scripted("well")) as engine, listening(engine) as api:
         await engine.workflows.register(flow(call("a")))
         refused = await api.post("/executions", {"workflow": "flow"})

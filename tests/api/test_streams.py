@@ -76,7 +76,7 @@ async def answer(api: Api, id_: str) -> None:
     await api.engine.answers.answer(point.point.id, {})
 
 
-async def test_every_event_is_told_once_in_order_until_the_end(tmp_path: Path) -> None:
+async def test_a_stream_sends_every_event_once_in_order_until_the_end(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         id_ = await waiting(api)
         told = []

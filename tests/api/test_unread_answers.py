@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from uvicorn.protocols.http.flow_control import FlowControl
 
+from layover.api.answering import CONNECTION, Answering
 from layover.api.connection_limits import Slot
 from layover.api.connection_log import ConnectionLog
 from layover.api.connections import Connection
-from layover.api.endpoint import CONNECTION, Answering
 from layover.api.log_limits import LogLimit
 from layover.api.request import Response
 from layover.api.settings import ApiSettings

@@ -106,7 +106,7 @@ async def test_a_paused_workflow_holds_what_starts_until_it_is_resumed(tmp_path:
 
 
 @pytest.mark.parametrize("role", ["viewer", "approver", "operator"])
-async def test_who_may_read_may_not_write(tmp_path: Path, role: str) -> None:
+async def test_permission_to_read_workflows_does_not_allow_writing(tmp_path: Path, role: str) -> None:
     async with served(tmp_path) as api:
         await api.post("/workflows", definition())
         read = [

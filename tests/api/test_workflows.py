@@ -82,7 +82,7 @@ async def test_a_put_has_to_be_one_of_that_workflow(tmp_path: Path) -> None:
     assert [one["name"] for one in listed.json["items"]] == ["order"]
 
 
-async def test_what_is_wrong_is_told_with_its_places(tmp_path: Path) -> None:
+async def test_errors_of_a_definition_have_their_lines_and_paths(tmp_path: Path) -> None:
     text = b"name: order\nnodes:\n  - {id: a, type: form, titel: Look}\n  - {id: b, type: ende}\n"
     async with served(tmp_path) as api:
         refused = await api.post("/workflows", raw=text, headers={"content-type": "text/yaml"})
@@ -255,7 +255,7 @@ async def test_versions_come_newest_first_page_by_page(tmp_path: Path) -> None:
     assert unknown.code == "unknown_workflow"
 
 
-async def test_the_difference_of_two_versions_is_told_by_place(tmp_path: Path) -> None:
+async def test_the_difference_of_two_versions_is_listed_by_path(tmp_path: Path) -> None:
     changed = definition(title="Look twice")
     changed["nodes"] = [{"id": "first", "type": "delay", "duration": "1h"}, *reversed(changed["nodes"])]
     changed["edges"].append({"from": "first", "to": "review"})

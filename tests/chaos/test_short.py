@@ -54,7 +54,7 @@ def test_what_is_as_it_must_be_passes() -> None:
     assert _judged(Record(outputs={_ID: [charge.token]}), calls, output=[charge.token]) == []
 
 
-def test_an_output_that_was_told_and_is_not_there_is_found() -> None:
+def test_an_output_that_was_reported_and_is_not_there_is_found() -> None:
     charge = _entered(1)
     (found,) = _judged(Record(outputs={_ID: "another"}), [charge, _left(charge)], output=[charge.token])
     assert "was told to have completed" in found
@@ -77,7 +77,7 @@ def test_a_call_may_be_repeated_when_its_process_stood_still_for_longer_than_the
     assert "without a reason" in found
 
 
-def test_who_knew_the_time_before_its_clock_leapt_ahead_may_repeat_nothing() -> None:
+def test_an_instance_from_before_a_leap_of_its_clock_may_repeat_nothing() -> None:
     began = [Fault("began", "1.1", 20 * SECOND, 20 * SECOND, excuses=False)]
     leapt = Fault("clock stepped", "", 40 * SECOND, 40 * SECOND, excuses=True)
     calls = [_entered(39), _entered(43, process="1.1", attempt=2)]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from layover.ports.records import AuditRow
 
 LOOKING = frozenset({"ls", "show", "history", "why", "inbox", "top"})
-KEEPING = frozenset({"keys", "audit", "destinations", "deliveries", "people", "triggers"})
+KEEPING = frozenset({"keys", "sign-in-link", "sessions", "audit", "destinations", "deliveries", "people", "triggers"})
 ACTING = frozenset(
     {"answer", "approve", "delegate", "reject", "signal", "pause", "resume", "cancel", "retry", "rewind"}
 )

@@ -16,6 +16,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from tests.servers.fork_server import CommandProcess
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -42,14 +44,14 @@ class Serving:
     def __init__(self, folder: Path, *words: str, program: tuple[str, ...] = LAYOVER, **environment: str) -> None:
         command = [*program, *words, *(() if "--port" in words or "worker" in program else ("--port", "0"))]
         kept = {name: value for name, value in os.environ.items() if not name.startswith("LAYOVER_")}
-        self.process = subprocess.Popen(  # noqa: S603 - this program
-            command,
-            cwd=folder,
-            env={**kept, "PYTHONUNBUFFERED": "1", "COLUMNS": "200", "LAYOVER_RATE_LIMIT": "off", **environment},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
+        env = {**kept, "PYTHONUNBUFFERED": "1", "COLUMNS": "200", "LAYOVER_RATE_LIMIT": "off", **environment}
+        self.process: subprocess.Popen[str] | CommandProcess
+        if program in (LAYOVER, WORKER) and "--processes" not in words:
+            self.process = CommandProcess(command[3:], folder, env)
+        else:  # it begins further ones in the way that it was begun itself
+            self.process = subprocess.Popen(  # noqa: S603 - this program
+                command, cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            )
         self.printed = ""
         self._more = threading.Condition()
         threading.Thread(target=self._read, daemon=True).start()

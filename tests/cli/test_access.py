@@ -1,10 +1,16 @@
-"""`layover keys` and `layover audit`: the same on a database and on a server."""
+"""`layover keys`, `sessions` and `audit`: the same on a database and on a server."""
 
 from __future__ import annotations
 
+import asyncio
+import os
+import re
 from typing import TYPE_CHECKING
 
 import pytest
+
+from layover.bootstrap import open_runtime
+from layover.service.sessions import made_session
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -29,6 +35,48 @@ def test_a_key_is_shown_once_and_kept_without_itself(cli: Run) -> None:
     assert out.startswith(found["prefix"])
     assert out.strip() not in cli("keys", "ls").out
     assert "nightly import" in cli("keys", "ls").out
+
+
+@pytest.mark.usefixtures("database")
+def test_a_sign_in_link_is_shown_once(cli: Run) -> None:
+    made = ("sign-in-link", "--user", "bob", "--role", "viewer")
+    code, out, err = cli(*made)
+    assert code == 0
+    assert re.fullmatch(r"http://localhost:8080/sign-in/link/lak_[\w-]{43}\n", out)
+    assert "It signs one browser in as bob" in err
+    assert "It is not shown again." in err
+    found = cli(*made, "--scope", "execution:read", "--expires-in", "1h", "--json").json
+    assert (found["user"], set(found)) == ("bob", {"id", "url", "user", "expires_at"})
+    assert cli(*made, "--expires-in", "2d").code == 2
+    written = cli("audit", "ls", "--act", "session.link", "--json").json["items"]
+    assert len(written) == 2
+
+
+async def _sign_in(*users: str) -> None:
+    """Open a session for each user, as a browser does."""
+    async with open_runtime("sqlite:///layover.db") as runtime:
+        now = runtime.instance.clock.now()
+        for user in users:
+            row = made_session(now, os.urandom(32), user=user, roles=("viewer",), opened_by="oidc")
+            await runtime.instance.store.sessions.open_session(row, 10)
+
+
+@pytest.mark.usefixtures("database")
+def test_sessions_are_listed_and_ended(cli: Run) -> None:
+    assert cli("sessions", "ls").out == "No sessions.\n"
+    asyncio.run(_sign_in("ada", "ben", "ada"))
+    listed = cli("sessions", "ls", "--json").json["items"]
+    assert [one["user"] for one in listed] == ["ada", "ben", "ada"]
+    heading, line = cli("sessions", "ls", "--user", "ben").out.splitlines()
+    assert heading.split() == ["ID", "USER", "ROLES", "OPENED", "BY", "SINCE", "ENDS"]
+    assert line.split()[:4] == [listed[1]["id"], "ben", "viewer", "oidc"]
+    assert cli("sessions", "end", listed[1]["id"]).out == f"The session {listed[1]['id']} has ended.\n"
+    code, _, err = cli("sessions", "end", listed[1]["id"])
+    assert (code, "There is no such session" in err, "layover sessions ls" in err) == (3, True, True)
+    assert cli("sessions", "end", "--user", "ada").out == "2 sessions of ada ended.\n"
+    assert cli("sessions", "ls").out == "No sessions.\n"
+    assert len(cli("audit", "ls", "--act", "session.end", "--json").json["items"]) == 3
+    assert cli("sessions", "end").code == 2
 
 
 @pytest.mark.usefixtures("database")

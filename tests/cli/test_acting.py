@@ -77,6 +77,26 @@ def test_a_point_is_named_by_its_own_id_too(cli: Run, waiting: str) -> None:
     assert told["status"] in ("answered", "applied"), "a server may have taken it up by now"
 
 
+def test_an_answer_is_taken_back_until_it_is_final(cli: Run) -> None:
+    Path("undo.yaml").write_text("name: undo\nnodes:\n  - {id: ok, type: approval, undo: 1h}\n", encoding="utf-8")
+    id_ = cli("run", "undo.yaml", "--json").id
+    assert "has not answered here" in cli("take-back", f"{id_}:ok", "--by", "ada").err
+    assert cli("approve", id_, "--by", "ada").code == 0
+    cli("run", "undo.yaml", "--id", id_)
+    assert "can be taken back" in cli("why", id_).out
+    code, out, _ = cli("take-back", id_, "--by", "ada", "--reason", "the wrong one")
+    assert (code, out) == (0, f"The answer to {id_}:ok is taken back.\n")
+    cli("run", "undo.yaml", "--id", id_)
+    assert [one["status"] for one in cli("inbox", "--json").json["items"]] == ["open"]
+
+
+def test_an_answer_to_what_was_not_seen_is_refused(cli: Run, waiting: str) -> None:
+    (item,) = cli("inbox", "--json").json["items"]
+    refused = cli("answer", waiting, '{"size": 2}', "--seen", "0" * 64)
+    assert (refused.code, "is not what you had seen" in refused.err) == (4, True)
+    assert cli("answer", waiting, '{"size": 2}', "--seen", item["view"], "--json").json["seen"] == item["view"]
+
+
 def test_data_may_begin_with_a_dash_and_options_may_follow(cli: Run) -> None:
     Path("number.yaml").write_text("name: number\nnodes: [{id: ask, type: form, title: t, schema: {type: integer}}]\n")
     id_ = cli("run", "number.yaml", "--json").id
@@ -119,7 +139,7 @@ def test_a_form_is_not_approved_and_an_approval_is_not_answered(cli: Run, waitin
     assert "`layover approve` or `layover reject`" in err
 
 
-def test_several_open_points_have_to_be_told_apart(cli: Run) -> None:
+def test_an_answer_has_to_name_one_of_several_open_points(cli: Run) -> None:
     ask = "[{id: ask, type: form, title: t, schema: {}}]"
     Path("two.yaml").write_text(
         "name: two\nnodes:\n  - id: both\n    type: parallel\n    branches:\n"
@@ -240,6 +260,10 @@ def test_a_failed_execution_is_tried_again_and_given_back(cli: Run) -> None:
 
 
 def test_an_execution_goes_back_to_a_node(cli: Run, reviewed: str) -> None:
+    planned = cli("rewind", reviewed, "size", "--dry-run")
+    assert (planned.code, planned.err) == (0, "")
+    assert planned.out.splitlines()[2:] == ["Points closed: review", "Called again: none", "Nothing was changed."]
+    assert cli("retry", reviewed, "--dry-run").code != 0
     assert cli("rewind", reviewed, "size", "--reason", "wrong size").code == 0
     go_on(cli, reviewed)
     assert cli("answer", reviewed, '{"size": 9}').code == 0
@@ -265,7 +289,7 @@ ACTS = [
 
 
 @pytest.mark.parametrize("words", ACTS)
-def test_an_unknown_id_is_told_with_code_3(cli: Run, waiting: str, words: tuple[str, ...]) -> None:
+def test_an_unknown_id_exits_with_code_3(cli: Run, waiting: str, words: tuple[str, ...]) -> None:
     assert waiting
     code, out, err = cli(*words)
     assert (code, out) == (3, "")
@@ -281,7 +305,7 @@ def test_acting_makes_no_database(cli: Run, words: tuple[str, ...]) -> None:
     assert not list(Path().glob("*.db*"))
 
 
-def test_the_user_whom_an_approval_was_delegated_to_decides(cli: Run, reviewed: str) -> None:
+def test_the_delegate_of_an_approval_decides(cli: Run, reviewed: str) -> None:
     assert cli("approve", reviewed, "--by", "ben").code == 2
     code, out, _ = cli("delegate", reviewed, "ben", "--by", "ada", "--role", "boss")
     assert (code, out) == (0, f"ben decides at {reviewed}:review now.\n")

@@ -61,6 +61,17 @@ def test_a_shell_completes_commands_and_options(cli: Run, shell: str) -> None:
     assert "older-than" in out
 
 
+def test_check_loads_no_engine_and_no_database(tmp_path: Path) -> None:
+    (tmp_path / "refund.yaml").write_text("{name: refund, nodes: [{id: done, type: end}]}")
+    command = "run_command(['check', 'refund.yaml'])"
+    words = f"import sys; from layover.cli.main import run_command; {command}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", words], cwd=tmp_path, capture_output=True, check=True)  # noqa: S603 - ourselves
+    loaded = set(done.stdout.decode().splitlines()[-1].split())
+    assert "layover.cli.definitions" in loaded
+    unwanted = ("layover.admin", "layover.engine", "layover.runtime.runtime", "layover.stores", "apsw", "sqlite3")
+    assert not [name for name in loaded if name.startswith(unwanted)]
+
+
 def test_bash_completes_what_was_begun(cli: Run) -> None:
     Path("layover.bash").write_text(cli("completion", "bash").out)
     script = (
@@ -112,7 +123,7 @@ def test_the_command_begins_there() -> None:
     assert script.value == "layover.cli.entry:main"
 
 
-def test_a_fault_of_ours_is_told_as_one() -> None:
+def test_a_fault_of_layover_is_named_as_one_without_a_traceback() -> None:
     broken = "import sys; sys.modules['layover.cli.lists'] = None; from layover.cli.main import main; main()"
     done = subprocess.run([sys.executable, "-c", broken, "ls"], capture_output=True, check=False)  # noqa: S603 - ourselves
     assert (done.returncode, done.stdout) == (1, b"")

@@ -328,7 +328,7 @@ main()
 """
 
 
-def test_a_source_that_is_opened_meanwhile_is_told(source: Path, tmp_path: Path) -> None:
+def test_a_source_that_is_opened_meanwhile_fails_the_copy(source: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-c", _OPENED, "copy", str(source), str(tmp_path / "target.db")]
     done = subprocess.run(words, check=False, timeout=120, capture_output=True)  # noqa: S603 - our own
     assert (done.returncode, done.stdout) == (4, b"")
@@ -348,7 +348,7 @@ def test_what_fails_on_its_way_says_how_to_go_on(source: Path, postgres: Databas
     assert "--resume` continues the copy" in err
 
 
-def test_a_source_that_breaks_a_law_is_copied_as_it_is_and_told(source: Path, counted: str, tmp_path: Path) -> None:
+def test_a_source_that_breaks_a_law_is_copied_as_it_is_and_reported(source: Path, counted: str, tmp_path: Path) -> None:
     db = apsw.Connection(str(source))
     id_ = bytes.fromhex(named("timer").replace("-", ""))
     db.execute("UPDATE heads SET wake_at = wake_at + 1 WHERE execution_id = ?", (id_,))

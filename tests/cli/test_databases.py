@@ -70,7 +70,7 @@ def test_an_old_database_is_brought_up_to_date(cli: Run) -> None:
 
 @pytest.mark.parametrize(("make", "said"), FAULTY)
 @pytest.mark.parametrize("words", [("ls",), ("cancel", "abcdef"), ("verify",)])
-def test_a_database_that_cannot_be_used_is_told_and_left_alone(
+def test_an_unusable_database_is_refused_with_the_reason_and_left_alone(
     cli: Run, make: object, said: str, words: tuple[str, ...]
 ) -> None:
     assert callable(make)
@@ -97,7 +97,7 @@ def test_an_unusable_database_is_neither_migrated_nor_run_on(cli: Run, make: obj
     assert said in out
 
 
-def test_an_address_that_leads_nowhere_is_told(cli: Run) -> None:
+def test_an_address_of_no_database_is_refused(cli: Run) -> None:
     for db in ("mysql://host/x", "sqlite://", "sqlite:///"):
         code, _, err = cli("ls", "--db", db)
         assert code == 2
@@ -111,7 +111,7 @@ def test_a_password_in_an_address_is_not_printed(cli: Run) -> None:
         assert "s3cret" not in out + err
 
 
-def test_a_database_that_another_program_holds_is_told(cli: Run, waiting: str) -> None:
+def test_a_database_that_another_program_locks_can_be_read_and_refuses_acts(cli: Run, waiting: str) -> None:
     held = apsw.Connection(str(DB))
     held.execute("BEGIN IMMEDIATE")
     assert cli("show", waiting).code == 0  # whoever looks is not held up
@@ -122,7 +122,7 @@ def test_a_database_that_another_program_holds_is_told(cli: Run, waiting: str) -
     assert "layover doctor" in err
 
 
-def test_a_folder_that_cannot_be_written_is_told(cli: Run) -> None:
+def test_a_missing_folder_is_named_in_the_error(cli: Run) -> None:
     code, _, err = cli("migrate", "--db", "nowhere/app.db")
     assert code == 2
     assert "there is no folder nowhere" in err

@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.servers.fork_server import run_command
 
 ROOT = Path(__file__).parents[2]
 ORDER = str(ROOT / "examples" / "order.yaml")
 
 
 def layover(*words: str, stdin: bytes = b"") -> tuple[int, str, str]:
-    done = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-c", "from layover.cli.main import main; main()", *words],
-        input=stdin,
-        capture_output=True,
-        check=False,
-        env={"COLUMNS": "100", "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8"},
-    )
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    environment = {"COLUMNS": "100", "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8"}
+    code, out, err = run_command(words, Path.cwd(), environment, stdin)
+    return code, out.decode(), err.decode()
 
 
 def test_a_sound_definition_passes() -> None:

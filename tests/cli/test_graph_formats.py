@@ -97,7 +97,7 @@ def test_a_file_is_written_in_the_format_of_its_name(cli: Run, name: str, begins
     assert Path(name).read_text().startswith("<svg ")
 
 
-def test_a_file_that_cannot_be_written_is_told(cli: Run) -> None:
+def test_a_file_that_cannot_be_written_is_named_in_the_error(cli: Run) -> None:
     code, _, err = cli("graph", ORDER, "-o", "nowhere/a.svg")
     assert (code, err) == (2, "layover: nowhere/a.svg: No such file or directory\n")
     assert cli("graph", ORDER, "--format", "png").code == 2
@@ -211,7 +211,7 @@ def test_layouts_are_bounded() -> None:
         arrange(sizes, [*chain, *(Link(0, one) for one in range(2, len(sizes)))])
 
 
-def test_a_graph_that_is_too_large_for_a_picture_is_told(cli: Run) -> None:
+def test_a_graph_that_is_too_large_for_a_picture_is_refused(cli: Run) -> None:
     ids = [f"n{number}" for number in range(300)]
     document = {
         "name": "wide",

@@ -38,7 +38,7 @@ def test_a_hostile_definition_is_a_problem_for_every_command_that_reads_one(cli:
 
 
 @pytest.mark.parametrize("name", ["", "\0", "a\x1b[31m", "x" * 5_000, ".", "/"])
-def test_a_hostile_name_of_a_file_is_told_harmless(cli: Run, name: str) -> None:
+def test_a_hostile_name_of_a_file_is_printed_escaped_and_bounded(cli: Run, name: str) -> None:
     for words in (("check", name), ("graph", name), ("run", name)):
         code, out, err = cli(*words)
         assert (code, out) == (2, "")

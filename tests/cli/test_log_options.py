@@ -33,9 +33,7 @@ def test_the_environment_names_levels_and_a_flag_wins_over_it(cli: Run, monkeypa
     assert "engine_opened" not in cli(*RUN, "-q").err
 
 
-def test_a_level_that_does_not_exist_is_told_by_the_name_of_its_setting(
-    cli: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_unknown_level_is_refused_with_the_name_of_its_setting(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LAYOVER_LOG", "loud")
     ran = cli(*RUN)
     assert ran.code == 2

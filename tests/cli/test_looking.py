@@ -138,7 +138,7 @@ def test_an_execution_is_named_by_the_beginning_of_its_id(cli: Run, waiting: str
     assert cli(*words, waiting[:30].upper()).out.splitlines()[0] == whole
 
 
-def test_a_beginning_that_several_ids_have_is_told_with_them(cli: Run) -> None:
+def test_an_ambiguous_prefix_is_refused_with_the_ids_that_have_it(cli: Run) -> None:
     ids = [f"abcdef00-0000-4000-8000-00000000000{n}" for n in range(2)]
     for id_ in ids:
         cli("run", "asking.yaml", "--nodes", "nodes.py", "--input", '{"name": "x"}', "--id", id_)
@@ -158,7 +158,7 @@ def test_a_beginning_that_several_ids_have_is_told_with_them(cli: Run) -> None:
         ("", 2, "is not an execution id"),
     ],
 )
-def test_a_name_that_nothing_has_is_told(
+def test_an_unknown_name_is_refused(
     cli: Run, waiting: str, words: tuple[str, ...], name: str, code: int, said: str
 ) -> None:
     assert waiting

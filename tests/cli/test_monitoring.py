@@ -43,7 +43,7 @@ def test_no_file_is_written_over_unless_that_is_wanted(cli: Run) -> None:
     assert "LayoverQueueStuck" in rules.read_text()
 
 
-def test_a_folder_that_cannot_be_written_is_told(cli: Run) -> None:
+def test_a_folder_that_cannot_be_written_is_named_in_the_error(cli: Run) -> None:
     Path("mine").write_text("a file")
 
     refused = cli("monitoring", "mine")

@@ -117,7 +117,7 @@ async def test_top_says_for_how_long_there_is_no_answer(scene: Scene) -> None:
         scene.proxy.go_on()
 
 
-async def test_what_cannot_be_reached_at_first_is_told_and_not_waited_for(scene: Scene) -> None:
+async def test_an_unreachable_database_at_the_beginning_ends_the_command(scene: Scene) -> None:
     scene.go_away()
     for words in (("watch",), ("top",)):
         with scene.terminal(*words) as terminal:

@@ -56,7 +56,7 @@ def test_an_output_that_cannot_be_written_is_no_fault_of_the_command(project: Pa
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="needs a device that is full")
-def test_an_error_that_cannot_be_told_still_has_its_exit_code(project: Path) -> None:
+def test_an_error_that_cannot_be_printed_still_has_its_exit_code(project: Path) -> None:
     assert in_shell(project, f"show nothing 2> {FULL}") == Ran(2, "", "")
 
 
@@ -72,14 +72,14 @@ def test_a_drawing_of_an_unknown_ending_says_what_it_holds(cli: Run) -> None:
     assert cli("graph", "asking.yaml", "-o", "asking.svg").err == "wrote asking.svg as svg\n"
 
 
-def test_an_input_that_does_not_fit_is_told_once(cli: Run, project: Path) -> None:
+def test_an_invalid_input_is_reported_once(cli: Run, project: Path) -> None:
     (project / "strict.yaml").write_text("name: strict\ninput: {type: object}\nnodes: [{id: done, type: end}]\n")
     code, _, err = cli("run", "strict.yaml", "--input", "5")
     assert code == 2
     assert err.count("is not of type") == 1
 
 
-def test_an_error_without_a_message_is_told_by_its_type(cli: Run, project: Path) -> None:
+def test_an_error_without_a_message_is_shown_by_its_type(cli: Run, project: Path) -> None:
     (project / "silent.py").write_text("def silent() -> None:\n    raise LookupError\n")
     (project / "silent.yaml").write_text("name: silent\nnodes: [{id: work, type: silent}]\n")
     ran = cli("run", "silent.yaml", "--nodes", "silent.py")

@@ -111,7 +111,7 @@ def _foreign(db: str) -> None:
 @pytest.mark.parametrize(
     ("make", "said"), [(_newer, "was written by a newer release"), (_foreign, "has tables of another program")]
 )
-def test_a_database_that_cannot_be_used_is_told(cli: Run, db: str, make: object, said: str) -> None:
+def test_an_unusable_database_is_refused_with_the_reason(cli: Run, db: str, make: object, said: str) -> None:
     assert callable(make)
     make(db)
     for words in (("ls", "--db", db), ("verify", db), ("migrate", "--db", db), ("migrate", "--to", "0", "--db", db)):
@@ -123,7 +123,7 @@ def test_a_database_that_cannot_be_used_is_told(cli: Run, db: str, make: object,
     assert said in out
 
 
-def test_a_server_that_is_not_there_is_told_without_the_password(cli: Run) -> None:
+def test_an_unreachable_server_is_reported_without_the_password(cli: Run) -> None:
     db = "postgresql://me:s3cret@127.0.0.1:1/app?password=s3cret"
     for words in (("ls",), ("migrate",), ("migrate", "--check"), ("migrate", "--to", "0"), ("cancel", "abcdef")):
         code, out, err = cli(*words, "--db", db)
@@ -137,13 +137,13 @@ def test_a_server_that_is_not_there_is_told_without_the_password(cli: Run) -> No
         assert "s3cret" not in out + err
 
 
-def test_a_database_that_is_not_on_the_server_is_told(cli: Run) -> None:
+def test_a_missing_database_is_reported_with_what_to_do(cli: Run) -> None:
     code, _, err = cli("migrate", "--db", f"{postgres_address().rpartition('/')[0]}/no_such_database")
     assert code == 2
     assert "Create the database first" in err
 
 
-def test_without_the_driver_it_is_told_how_to_install_it(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_driver_the_error_says_how_to_install_it(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "asyncpg", None)
     for words in (("ls",), ("migrate",), ("doctor",)):
         code, out, err = cli(*words, "--db", "postgresql://me:s3cret@there/app")

@@ -55,7 +55,7 @@ def test_nothing_is_written_over(cli: Run) -> None:
     assert Path("mine/README.md").read_text() == "mine"
 
 
-def test_a_folder_that_cannot_be_made_is_told(cli: Run) -> None:
+def test_a_folder_that_cannot_be_made_is_an_error(cli: Run) -> None:
     code, _, err = cli("init", "nodes.py/mine")
     assert code == 2
     assert "Not a directory" in err or "exists" in err.lower()

@@ -140,7 +140,7 @@ def test_what_a_module_prints_does_not_get_into_the_output(cli: Run) -> None:
     assert "imported" in ran.err
 
 
-def test_a_python_workflow_goes_on_by_the_command_that_is_told(cli: Run) -> None:
+def test_a_python_workflow_goes_on_by_the_command_that_run_prints(cli: Run) -> None:
     code, out, err = cli("run", "flows:ask")
     assert code == 10
     again = next(line for line in (out + err).splitlines() if "layover run" in line).partition("layover ")[2]
@@ -171,7 +171,7 @@ def test_a_python_workflow_goes_on_by_the_command_that_is_told(cli: Run) -> None
         ("nodes.py:calls", "this is not a Workflow, but a list."),
     ],
 )
-def test_a_name_that_is_no_workflow_is_told_in_a_sentence(cli: Run, name: str, said: str) -> None:
+def test_a_name_that_is_no_workflow_is_refused_with_the_reason(cli: Run, name: str, said: str) -> None:
     for command in ("check", "graph", "run", "worker"):
         code, out, err = cli(command, name)
         assert (code, out) == (2, "")
@@ -193,7 +193,7 @@ def test_a_name_that_is_no_workflow_is_told_in_a_sentence(cli: Run, name: str, s
         ("from layover import Workflow\nflow = Workflow('x')\nNODES = 5", "`NODES` is a list of functions."),
     ],
 )
-def test_a_module_that_raises_is_told_with_the_line_of_the_user(
+def test_a_module_that_raises_is_reported_with_the_line_of_the_user(
     cli: Run, project: Path, content: str, said: str
 ) -> None:
     (project / "broken.py").write_text(content)
@@ -226,7 +226,7 @@ def test_only_what_is_named_is_imported(cli: Run, project: Path) -> None:
     assert "trap" not in err
 
 
-def test_a_worker_is_told_all_that_is_wrong_before_it_starts(cli: Run, project: Path) -> None:
+def test_a_worker_reports_invalid_workflows_before_it_starts(cli: Run, project: Path) -> None:
     (project / "faulty.py").write_text("from layover import Workflow\nflow = Workflow('f')\nflow.delay('d', '8')\n")
     code, out, err = cli("worker", "faulty.py", "flows:hello")
     assert (code, out) == (2, "")

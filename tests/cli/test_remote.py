@@ -115,7 +115,7 @@ def test_a_key_may_be_in_a_file_and_is_never_printed(cli: Run, waiting: str, ser
     assert "LAYOVER_KEY" in err
 
 
-def test_a_server_that_is_not_there_is_told(cli: Run) -> None:
+def test_an_unreachable_server_is_reported_with_its_address(cli: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         port = gone.getsockname()[1]
     code, out, err = cli("ls", "--url", f"http://127.0.0.1:{port}")
@@ -175,7 +175,7 @@ def test_a_run_that_takes_too_long_is_left(cli: Run, url: str) -> None:
     assert "The time is up; nothing of it is lost." in err
 
 
-def test_what_a_server_has_no_function_for_is_told(cli: Run, url: str) -> None:
+def test_a_function_that_the_server_lacks_is_named(cli: Run, url: str) -> None:
     code, out, err = cli("run", "breaking.yaml", "--url", url)
     assert (code, out) == (2, "")
     assert "break_down" in err

@@ -122,7 +122,7 @@ def test_input_comes_from_the_line_a_file_or_standard_input(cli: Run) -> None:
         ("9" * 5_000, "not valid JSON"),
     ],
 )
-def test_bad_json_is_told_with_its_place(cli: Run, given: str, said: str) -> None:
+def test_invalid_json_is_refused_with_its_position(cli: Run, given: str, said: str) -> None:
     code, out, err = cli("run", "asking.yaml", *NODES, "--input", given)
     assert (code, out) == (2, "")
     assert said in err
@@ -136,7 +136,7 @@ def test_too_much_input_is_refused(cli: Run) -> None:
     assert "more than 16 MB" in err
 
 
-def test_input_that_does_not_fit_is_told_field_by_field(cli: Run) -> None:
+def test_invalid_input_is_refused_field_by_field(cli: Run) -> None:
     Path("strict.yaml").write_text(
         "name: strict\ninput: {type: object, required: [n], properties: {n: {type: integer}}}\n"
         "nodes: [{id: a, type: end}]\n"
@@ -251,7 +251,7 @@ def test_where_functions_are_marked_the_others_are_none(cli: Run) -> None:
         ("other_name.py", "def delay(): ...", "cannot be the name of a node type"),
     ],
 )
-def test_functions_that_cannot_be_loaded_are_told_in_a_sentence(
+def test_functions_that_cannot_be_loaded_are_reported_in_two_lines_at_most(
     cli: Run, name: str, content: str | None, said: str
 ) -> None:
     if content is not None:

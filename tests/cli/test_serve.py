@@ -15,6 +15,7 @@ import pytest
 
 from layover.cli.serve import warn_without_tls
 from tests.cli.serving import ALL, EXAMPLE, LAYOVER, PATIENCE, WORKER, sent, serving
+from tests.cli.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -121,7 +122,7 @@ def test_what_is_being_answered_is_answered_before_it_stops(folder: Path) -> Non
     assert (status, execution["workflow"]) in {(200, "slow"), (202, "slow")}
 
 
-def test_told_twice_it_leaves_what_is_running(folder: Path) -> None:
+def test_a_second_signal_leaves_what_is_running(folder: Path) -> None:
     with serving(folder, *ALL, LAYOVER_ADMIN_KEY="a-key-that-nobody-knows") as server:
         asked = {"workflow": "slow", "input": {"seconds": 600}}
         started = server.ask("POST", "/api/v1/executions", asked, "a-key-that-nobody-knows")[1]
@@ -160,7 +161,7 @@ def test_with_the_worker_off_a_server_answers_and_a_worker_drives(folder: Path) 
         assert server.stop() == 0
 
 
-def test_a_health_port_that_is_taken_is_told_before_anything_is_driven(folder: Path) -> None:
+def test_a_taken_health_port_ends_the_worker_before_anything_is_driven(folder: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         with serving(folder, "--nodes", "nodes.py", "--health", port, program=WORKER) as worker:
@@ -195,7 +196,7 @@ def test_without_any_key_it_is_not_served_to_others(folder: Path) -> None:
         (("--db", "ftp://x"), {}, 2, "not the address of a database"),
     ],
 )
-def test_what_cannot_be_served_is_told_in_a_sentence(
+def test_what_cannot_be_served_is_refused_without_a_traceback(
     folder: Path, words: tuple[str, ...], environment: dict[str, str], code: int, told: str
 ) -> None:
     with serving(folder, *words, program=LAYOVER, **environment) as server:
@@ -204,7 +205,7 @@ def test_what_cannot_be_served_is_told_in_a_sentence(
         assert "Traceback" not in server.printed
 
 
-def test_a_port_that_is_taken_is_told_with_what_to_do(folder: Path) -> None:
+def test_a_taken_port_is_reported_with_what_to_do(folder: Path) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
@@ -243,3 +244,18 @@ def test_the_example_waits_for_an_approval_and_its_commands_do_what_they_say(tmp
         server.said("Ctrl-C stops it")
         assert len(msgspec.json.decode(sent("GET", urls[0], who)[1])["items"]) == 1
         assert server.stop() == 0
+
+
+def test_a_terminal_is_given_a_sign_in_link_and_a_log_is_not(folder: Path) -> None:
+    with Terminal("serve", "--port", "0", folder=folder, columns=120) as terminal:
+        terminal.until("open this link once, within 10 minutes:")
+        link = terminal.until("Ctrl-C").split()[0]
+        page = sent("GET", link, {})
+        terminal.control_c()
+        assert terminal.end() == 0
+    with serving(folder) as server:
+        server.said("Ctrl-C stops it")
+        assert server.ask("GET", "/healthz")[0] == 200
+
+    assert page[0] == 200
+    assert "sign-in" not in server.printed

@@ -38,7 +38,7 @@ def test_a_command_has_the_flags_of_the_table_with_its_texts(command: str) -> No
         assert flags[row.flag].startswith(f"{row.about}.")
         assert row.show(row.default) in flags[row.flag]
     secrets = [row.flag for row in table().values() if not row.has_flag]
-    assert secrets == ["--admin-key", "--jwt-secret"]
+    assert secrets == ["--admin-key", "--jwt-secret", "--oidc-client-secret", "--link-key"]
     assert not flags.keys() & set(secrets)
 
 

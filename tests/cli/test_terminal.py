@@ -222,7 +222,7 @@ def test_a_worker_reaches_what_is_not_public_only_if_it_is_asked_for(
 
 
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
-def test_a_worker_works_until_it_is_told_to_stop(project: Path, cli: Run, stop: signal.Signals) -> None:
+def test_a_worker_works_until_a_signal_stops_it(project: Path, cli: Run, stop: signal.Signals) -> None:
     id_ = cli("run", "asking.yaml", "--nodes", "nodes.py", "--input", '{"name": "Ada"}', "--json").id
     with Terminal("worker", "--nodes", "nodes.py", folder=project) as terminal:
         terminal.until("Working on sqlite:///layover.db as ")

@@ -65,7 +65,7 @@ def test_a_backfill_is_tried_and_a_wrong_range_is_refused(cli: Run) -> None:
 
 
 @pytest.mark.usefixtures("registered")
-def test_what_is_not_there_is_told(cli: Run) -> None:
+def test_unknown_triggers_and_occurrences_have_their_exit_codes(cli: Run) -> None:
     assert cli("triggers", "show", "tick/other").code == 3
     assert cli("triggers", "discard", "tick/often", "nothing").code == 3
     assert cli("triggers", "next", "tick/sent").code == 4

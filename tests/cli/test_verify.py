@@ -16,19 +16,15 @@ import pytest
 
 from layover import Engine
 from tests.runtime.maintenance.verify_scene import Damage, build, echo, named
+from tests.servers.fork_server import run_command
 
 CHAIN = named("chain")
 
 
 def layover(*words: str, cwd: Path | None = None) -> tuple[int, str, str]:
-    done = subprocess.run(  # noqa: S603 - our own command
-        [sys.executable, "-c", "from layover.cli.main import main; main()", *words],
-        capture_output=True,
-        check=False,
-        cwd=cwd,
-        env={"COLUMNS": "100", "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8"},
-    )
-    return done.returncode, done.stdout.decode(), done.stderr.decode()
+    environment = {"COLUMNS": "100", "LANG": "C.UTF-8", "PYTHONIOENCODING": "utf-8"}
+    code, out, err = run_command(words, cwd or Path.cwd(), environment)
+    return code, out.decode(), err.decode()
 
 
 @pytest.fixture(scope="module")

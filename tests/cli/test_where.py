@@ -38,7 +38,7 @@ def test_paths_with_their_values_are_one_document(texts: tuple[str, ...], docume
 
 
 @pytest.mark.parametrize("text", ["", "a", "=", "=1", "a.=1", ".a=1", "a..b=1", "{", "{]", '{"a": NaN}'])
-def test_what_is_no_condition_is_told_with_an_example(text: str) -> None:
+def test_an_invalid_condition_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(Stop) as stopped:
         wanted([text])
     assert str(stopped.value).startswith("--where: ")
@@ -46,7 +46,7 @@ def test_what_is_no_condition_is_told_with_an_example(text: str) -> None:
 
 
 @pytest.mark.parametrize("texts", [("a=1", "a=2"), ("a=1", "a=true"), ("a=1", "a.b=1"), ("a.b=1", "a=[1]")])
-def test_a_contradiction_is_told(texts: tuple[str, ...]) -> None:
+def test_contradicting_conditions_are_refused(texts: tuple[str, ...]) -> None:
     with pytest.raises(Stop, match="contradicts"):
         wanted(texts)
 

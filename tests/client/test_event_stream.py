@@ -44,7 +44,7 @@ async def test_lines_may_end_as_on_other_machines() -> None:
         assert await _seen(hurried) == [0]
 
 
-async def test_a_busy_server_is_asked_again_and_a_refusal_is_told() -> None:
+async def test_a_busy_server_is_asked_again_and_a_refusal_is_raised() -> None:
     says = [problem(503, "too_many_streams", ("Retry-After", "5")), problem(404, "unknown_execution")]
     async with scripted(*says) as server, Hurried(server.url) as hurried:
         with pytest.raises(NotFound) as raised:

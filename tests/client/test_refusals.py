@@ -84,7 +84,7 @@ async def test_fields_of_other_errors() -> None:
     assert (missing.execution_id, missing.types) == ("e", ("pay",))
 
 
-async def test_what_is_wrong_with_a_definition_is_told_with_lines_where_there_was_text() -> None:
+async def test_problems_of_a_definition_have_lines_where_it_was_text() -> None:
     errors = [{"path": "$.nodes", "message": "missing", "code": "required", "line": 1, "column": 2}]
     for definition, line, column in (("name: x", 1, 2), ({"name": "x"}, None, None)):
         said = problem(422, "invalid_definition", errors=errors)

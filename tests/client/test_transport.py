@@ -121,7 +121,7 @@ async def test_a_server_that_does_not_answer_is_left() -> None:
     assert raised.value.code == "timed_out"
 
 
-async def test_a_server_that_is_not_there_is_told() -> None:
+async def test_an_unreachable_server_raises_unavailable_after_the_last_try() -> None:
     with socket.create_server(("127.0.0.1", 0)) as gone:
         url = f"http://127.0.0.1:{gone.getsockname()[1]}"
     async with Hurried(url, RequestPolicy(tries=2)) as hurried:
@@ -209,27 +209,27 @@ async def test_a_server_may_be_mounted_below_a_path() -> None:
     "url",
     ["", "layover", "ftp://h", "http://", "http://u:p@h", "http://h?x=1", "http://h#x", "http://h:x", "http://h:0"],
 )
-def test_what_is_no_address_is_told(url: str) -> None:
+def test_an_invalid_address_is_refused(url: str) -> None:
     with pytest.raises(InvalidInput):
         Client(url)
 
 
 @pytest.mark.parametrize("key", ["", "two words", "line\nbreak", "ü"])
-def test_what_is_no_key_is_told_and_not_shown(key: str) -> None:
+def test_an_invalid_key_is_refused_and_not_shown(key: str) -> None:
     with pytest.raises(InvalidInput) as raised:
         Client("http://h", api_key=key)
     assert not key or key not in str(raised.value)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "ü", "a\nb"])
-async def test_what_is_no_idempotency_key_is_told(key: str) -> None:
+async def test_an_invalid_idempotency_key_is_refused(key: str) -> None:
     async with Hurried("http://127.0.0.1:1") as hurried:
         with pytest.raises(LayoverError, match="idempotency_key"):
             await hurried.execution.retry(idempotency_key=key)
 
 
 @pytest.mark.parametrize("data", [object(), {"n": float("nan")}], ids=["object", "nan"])
-async def test_data_that_is_no_json_is_told(data: object) -> None:
+async def test_data_that_is_not_json_is_refused(data: object) -> None:
     async with Hurried("http://127.0.0.1:1") as hurried:
         with pytest.raises(LayoverError) as raised:
             await hurried.client.start("order", data)

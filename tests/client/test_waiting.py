@@ -41,7 +41,7 @@ async def test_what_an_execution_failed_with_is_raised() -> None:
     assert raised.value.execution_id == EXECUTION["id"]
 
 
-async def test_past_its_time_a_wait_is_told() -> None:
+async def test_a_wait_past_its_timeout_raises() -> None:
     async with scripted(NOT_YET, NOT_YET) as server, Hurried(server.url) as hurried:
         with pytest.raises(WaitTimeout, match="it is running"):
             await hurried.execution.wait("rest", timeout="0s")
@@ -50,7 +50,7 @@ async def test_past_its_time_a_wait_is_told() -> None:
     assert [asked.path.partition("?")[2] for asked in server.asked] == ["wait=1ms&until=rest", "wait=1ms&until=end"]
 
 
-async def test_functions_that_no_engine_has_are_told() -> None:
+async def test_a_wait_for_missing_functions_raises() -> None:
     async with scripted(LACKING) as server, Hurried(server.url) as hurried:
         with pytest.raises(MissingFunctions, match="`pay`"):
             await hurried.execution.wait()
@@ -104,7 +104,7 @@ async def test_a_start_past_its_time_returns_the_execution() -> None:
         assert (await hurried.client.start("order", until="end", timeout="1ms")).status == "running"
 
 
-async def test_a_start_that_lacks_functions_is_told_unless_its_time_is_bounded() -> None:
+async def test_a_start_that_lacks_functions_raises_unless_its_time_is_bounded() -> None:
     says = [Says(202, EXECUTION), LACKING, Says(200, EXECUTION), Says(202, EXECUTION), LACKING]
     async with scripted(*says) as server, Hurried(server.url) as hurried:
         assert (await hurried.client.start("order", until="end", timeout="1h")).status == "running"

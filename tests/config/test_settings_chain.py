@@ -9,7 +9,7 @@ import msgspec
 import pytest
 
 from layover import Settings
-from layover.api.access.config import AccessSettings, InvalidSetting, JwtSettings
+from layover.api.access.config import AccessSettings, InvalidSetting, JwtSettings, OidcSettings
 from layover.api.settings import ApiSettings
 from layover.config.command_settings import CommandSettings
 from layover.config.configuration import Configuration, configure
@@ -35,6 +35,15 @@ OTHER = {
     "jwt_jwks_url": "https://id.example.org/keys",
     "jwt_issuer": "https://id.example.org",
     "jwt_audience": "layover",
+    "oidc_issuer": "https://id.example.org",
+    "oidc_client_id": "layover",
+    "oidc_client_secret": SECRET,
+    "oidc_roles_claim": "groups",
+    "oidc_role_map": '{"staff": ["viewer"]}',
+    "oidc_user_claim": "email",
+    "oidc_scopes": "openid groups",
+    "link_key": SECRET,
+    "link_identity": "link",
     "log": "debug",
     "log_format": "json",
     "calls_by_type": "http=5, send=2",
@@ -42,6 +51,7 @@ OTHER = {
     "http_private": "yes",
     "public_url": "https://layover.example.org",
     "rate_limit": "20/10s",
+    "session_limit": "1200/m",
     "webhook_limit": "2000/m",
     "guess_limit": "off",
     "trusted_proxies": "10.0.0.7, 192.168.0.0/24",
@@ -58,6 +68,14 @@ def other(name: str) -> str:
     """Return a value of a setting as text: a length of time, or a number, unless it is special."""
     row = table()[name]
     return OTHER.get(name) or ("77s" if "length of time" in row.kind.allowed else "7")
+
+
+def beside(name: str) -> dict[str, str]:
+    """Return the variables that have to stand beside a setting which says nothing alone."""
+    if name in ("jwt_issuer", "jwt_audience"):
+        return {"LAYOVER_JWT_SECRET": SECRET}
+    needed = ("oidc_issuer", "oidc_client_id", "oidc_role_map") if name.startswith("oidc_") else ()
+    return {table()[one].variable: other(one) for one in needed if one != name}
 
 
 def settings(
@@ -105,8 +123,9 @@ def test_every_field_of_every_struct_is_a_setting_that_is_described() -> None:
 
 @pytest.mark.parametrize("name", [name for name in table() if name not in ("jwt_issuer", "jwt_audience")])
 def test_every_setting_comes_from_the_environment_and_as_a_flag(name: str) -> None:
-    row, text = table()[name], other(name)
-    by_variable, flagged = settings({row.variable: text}), by_flag(name, text)
+    row, text, rest = table()[name], other(name), beside(name)
+    by_variable = settings({**rest, row.variable: text})
+    flagged = configure({name: text}, environment=rest)
 
     assert values(by_variable)[name] == values(flagged)[name] != row.default
     assert (by_variable.origin(name), by_variable.label(name)) == ("environment", row.variable)
@@ -120,6 +139,13 @@ def test_every_setting_comes_from_the_file(tmp_path: Path, name: str) -> None:
 
     assert values(found)[name] == values(by_flag(name, other(name)))[name]
     assert (found.origin(name), found.label(name)) == ("file", f"layover.toml: {name}")
+
+
+@pytest.mark.parametrize("name", [name for name in table() if name.startswith("oidc_") and name != "oidc_issuer"])
+def test_a_setting_of_a_provider_that_is_not_named_is_refused(name: str) -> None:
+    message = fault({table()[name].variable: other(name)})
+    assert message.startswith(table()[name].variable)
+    assert "`oidc_issuer`, the address of the provider" in message
 
 
 def test_a_file_has_numbers_lists_and_tables(tmp_path: Path) -> None:
@@ -158,6 +184,7 @@ ANOTHER = {
     "http_private": "no",
     "public_url": "https://another.example.org",
     "rate_limit": "30/10s",
+    "session_limit": "1300/m",
     "webhook_limit": "3000/m",
     "guess_limit": "30/10s",
     "trusted_proxies": "10.0.0.8",
@@ -168,12 +195,20 @@ ANOTHER = {
     "jwt_jwks_url": "https://another.example.org/keys",
     "jwt_issuer": "https://another.example.org",
     "jwt_audience": "another",
+    "oidc_issuer": "https://another.example.org",
+    "oidc_client_id": "another",
+    "oidc_client_secret": "another",
+    "oidc_roles_claim": "another",
+    "oidc_role_map": '{"another": ["viewer"]}',
+    "oidc_user_claim": "another",
+    "oidc_scopes": "openid another",
+    "link_key": "aG0yS5jH3fD6lP1wC9bN4rX7tM2qV8kZ,Zk8vQ2mT7xR4nB9cW1pL6dF3hJ5sY0aG",
+    "link_identity": "link+login",
     "node_logs": "false",
     "allow_secrets": '{"refund": ["ANOTHER"]}',
     "notify": '[{"on": "pause.opened", "to": "people", "via": "mail"}]',
     "destinations": '{"erp": {"kind": "webhook", "address": "https://erp.example/hook"}}',
 }
-BESIDE = {"jwt_issuer", "jwt_audience"}  # which say something of tokens, and are nothing without them
 
 
 def of(configuration: Configuration, name: str) -> object:
@@ -188,7 +223,7 @@ def another(name: str) -> str:
 @pytest.mark.parametrize("name", list(table()))
 def test_of_every_setting_the_flag_wins_over_the_environment_and_that_over_the_file(tmp_path: Path, name: str) -> None:
     row, low, high = table()[name], other(name), another(name)
-    rest = {"LAYOVER_JWT_SECRET": SECRET} if name in BESIDE else {}
+    rest = beside(name)
     if row.is_in_file:
         (tmp_path / "layover.toml").write_text(f"{name} = '{low}'\n")
     alone = settings(rest, tmp_path)
@@ -235,13 +270,13 @@ def test_no_value_of_a_file_breaks_any_setting(tmp_path: Path, hostile: str) -> 
 
 
 @pytest.mark.parametrize("name", [name for name, row in table().items() if "number" in row.kind.what])
-def test_no_number_is_without_a_bound_and_the_bound_is_told(name: str) -> None:
+def test_every_number_has_a_bound_that_its_error_names(name: str) -> None:
     told = fault({table()[name].variable: "9" * 17})
     assert re.search(r"(at most|to) [0-9,]{2,}\.|unlimited|auto", told)
 
 
 @pytest.mark.parametrize("name", [name for name, row in table().items() if "length of time" in row.kind.what])
-def test_no_length_of_time_is_without_a_bound_and_the_bound_is_told(name: str) -> None:
+def test_every_duration_has_a_bound_that_its_error_names(name: str) -> None:
     assert "at most `36500d`" in fault({table()[name].variable: "36501d"})
 
 
@@ -254,7 +289,7 @@ def test_a_file_that_is_too_large_is_refused_and_not_cut(tmp_path: Path) -> None
     assert fault(folder=tmp_path).endswith("layover.toml: It is larger than 1,000,000 bytes.")
 
 
-def test_a_table_in_the_file_is_told_to_be_none_of_ours(tmp_path: Path) -> None:
+def test_a_table_in_the_file_is_refused(tmp_path: Path) -> None:
     (tmp_path / "layover.toml").write_text("[engine]\ncalls = 3\n")
     assert "before any `[table]`" in fault(folder=tmp_path)
 
@@ -302,7 +337,7 @@ def test_a_file_that_was_named_has_to_be_there(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"calls = ", b"calls", b"\xff", b"calls = 1\ncalls = 2\n", b"a = " + b"[" * 5000])
-def test_a_file_that_cannot_be_read_is_told(tmp_path: Path, text: bytes) -> None:
+def test_a_file_that_cannot_be_read_is_named_in_the_error(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "layover.toml").write_bytes(text)
     assert "layover.toml" in fault(folder=tmp_path)
 
@@ -340,7 +375,7 @@ def test_the_address_of_a_server_and_its_key_are_not_taken_from_a_file(tmp_path:
     assert "LAYOVER_URL or --url" in fault(folder=tmp_path)
 
 
-def test_everything_that_is_wrong_is_told_at_once(tmp_path: Path) -> None:
+def test_all_wrong_settings_are_reported_at_once(tmp_path: Path) -> None:
     (tmp_path / "layover.toml").write_text("calls = true\npoll = 5\n")
     with pytest.raises(InvalidSetting) as raised:
         settings({"LAYOVER_LOG": "loud", "LAYOVER_X": "1"}, tmp_path, port="70000")
@@ -424,7 +459,7 @@ def test_tokens_are_signed_in_one_way() -> None:
     fault({"LAYOVER_JWT_SECRET": SECRET, "LAYOVER_JWT_JWKS_URL": "https://id.example.org/keys"})
 
 
-def test_the_environment_sets_who_gets_in() -> None:
+def test_the_environment_sets_access() -> None:
     found = settings(
         {
             "LAYOVER_ADMIN_KEY": ADMIN_KEY,
@@ -460,3 +495,17 @@ def test_secrets_and_passwords_are_not_shown() -> None:
     shown = msgspec.json.encode(settings(given).describe()).decode()
     assert not [secret for secret in (ADMIN_KEY, SECRET, "lay_secret", "pass-word") if secret in shown]
     assert "postgresql://user:***@db.internal/x?sslpassword=***" in shown
+
+
+def test_a_provider_is_made_of_its_settings() -> None:
+    given = {"ISSUER": "https://id.example.org", "CLIENT_ID": "layover", "ROLE_MAP": '{"staff": ["viewer"]}'}
+    found = settings({f"LAYOVER_OIDC_{name}": value for name, value in given.items()}).access
+    assert found.oidc == OidcSettings(
+        issuer="https://id.example.org", client_id="layover", roles={"staff": ("viewer",)}
+    )
+    assert "Say which roles people get" in fault(
+        {"LAYOVER_OIDC_ISSUER": given["ISSUER"], "LAYOVER_OIDC_CLIENT_ID": "x"}
+    )
+    assert "a JSON object" in fault(
+        {**{f"LAYOVER_OIDC_{n}": v for n, v in given.items()}, "LAYOVER_OIDC_ROLE_MAP": "x"}
+    )

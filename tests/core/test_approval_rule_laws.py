@@ -125,7 +125,7 @@ def test_escalating_never_takes_a_right_away(
 
 
 @given(RULES, TRIES)
-def test_an_open_approval_with_known_approvers_has_one_who_may_decide(
+def test_an_open_approval_with_known_approvers_has_one_that_may_decide(
     rules: ApprovalRules, tries: list[tuple[Approver, bool]]
 ) -> None:
     rules = msgspec.structs.replace(rules, roles=(), escalated_roles=(), escalation_ahead=False)

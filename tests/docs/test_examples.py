@@ -13,7 +13,7 @@ _EXAMPLES = Path(__file__).parents[2] / "examples"
 
 def _run(program: str, folder: Path) -> str:
     words = [sys.executable, str(_EXAMPLES / program), *((str(folder / "example.db"),) if program != "demo.py" else ())]
-    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout  # noqa: S603 - ours
+    return subprocess.run(words, check=True, capture_output=True, text=True, timeout=300).stdout  # noqa: S603 - ours
 
 
 def test_a_refund_goes_on_in_another_process(tmp_path: Path) -> None:

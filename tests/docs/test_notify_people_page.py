@@ -52,7 +52,7 @@ def test_its_destinations_are_sound() -> None:
 
 
 async def test_its_test_passes(layover: Layover, names: dict[str, Any]) -> None:
-    await names["test_ada_is_told_and_reminded"](layover)
+    await names["test_ada_is_notified_and_reminded"](layover)
 
 
 @pytest.fixture
@@ -78,7 +78,7 @@ def received() -> Iterator[tuple[str, list[bytes]]]:
     server.server_close()
 
 
-async def test_its_slack_is_told_of_an_opened_pause(
+async def test_its_slack_gets_a_message_for_an_opened_pause(
     layover: Layover, names: dict[str, Any], received: tuple[str, list[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address, bodies = received
@@ -88,7 +88,7 @@ async def test_its_slack_is_told_of_an_opened_pause(
     assert [b"*May it?*" in one for one in bodies] == [True]
 
 
-async def test_its_mail_client_is_told_whom_to_tell(layover: Layover, names: dict[str, Any]) -> None:
+async def test_its_mail_client_gets_the_address_and_the_subject(layover: Layover, names: dict[str, Any]) -> None:
     layover.nodes(names["company_mail"])
     notify = [{"on": ["pause.opened"], "to": "people", "via": "company_mail"}]
     await layover.start({**ASKS, "notify": notify})

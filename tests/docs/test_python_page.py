@@ -66,7 +66,7 @@ def test_every_method_is_there_with_its_parameters(class_: type) -> None:
 
 def _same(shown: list[str]) -> list[str]:
     """Return what `…` stands for: the parameters of the method before it."""
-    return ["data comment idempotency_key"] if "…" in shown else []
+    return ["data comment seen idempotency_key"] if "…" in shown else []
 
 
 @pytest.mark.parametrize("struct", STRUCTS, ids=lambda struct: str(struct.__name__))

@@ -201,7 +201,7 @@ async def test_the_failure_of_a_child_is_read_at_its_parent(tmp_path: Path) -> N
         assert_no_credentials(surfaces, tmp_path)
 
 
-async def test_a_callback_that_reports_a_failure_is_told_without_credentials(tmp_path: Path) -> None:
+async def test_a_callback_that_reports_a_failure_is_shown_without_credentials(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
         await work.engine.register(
             {"name": "calling", "nodes": [{"id": "here", "type": "callback", "call": "slow_start"}]}
@@ -339,7 +339,7 @@ async def bound(engine: Engine, pages: int) -> None:
     await vars(store)["_session"].write(lambda db: db.execute(f"PRAGMA max_page_count = {pages}").get)
 
 
-async def test_a_full_disk_is_told_and_logged_with_its_traceback(tmp_path: Path) -> None:
+async def test_a_full_disk_is_raised_and_logged_with_its_traceback(tmp_path: Path) -> None:
     async with bench(tmp_path) as work:
         await work.engine.register({"name": "small", "nodes": [{"id": "here", "type": "end"}]})
         await bound(work.engine, 1)

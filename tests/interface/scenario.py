@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import base64
+import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from layover import ResumeSignal, Workflow, node
+from layover import ResumeSignal, Workflow, WrongState, node
+from tests.interface.batch_scene import batches
 from tests.interface.delivery_scene import deliveries
 from tests.interface.trigger_scene import triggers
 
@@ -25,6 +29,10 @@ nodes:
 REVIEW: dict[str, Any] = {
     "name": "review",
     "nodes": [{"id": "ok", "type": "approval", "title": "May it?", "approvers": {"users": ["ada", "ben"]}}],
+}
+REVOCABLE: dict[str, Any] = {
+    "name": "revocable",
+    "nodes": [{"id": "ok", "type": "approval", "undo": "1h", "leads_to": {"approved": "It is paid."}}],
 }
 CALLING: dict[str, Any] = {
     "name": "calling",
@@ -66,7 +74,7 @@ async def workflows(play: Play) -> None:
     door = play.door
     echo = await play.do(door, "register", ECHO)
     await play.do(door, "register", {**ECHO, "variables": {"x": 1}})
-    for source in (ASKING, REVIEW, CALLING, LISTENING, charging()):
+    for source in (ASKING, REVIEW, REVOCABLE, CALLING, LISTENING, charging()):
         await play.do(door, "register", source)
     await play.do(door, "register", LACKING, allow_unknown=True)
     await play.refused(door, "register", LACKING)
@@ -112,6 +120,22 @@ async def workflows(play: Play) -> None:
     await play.refused(newest, "resume", cron="@daily")
     await play.refused(newest, "clear_resume")
     await play.do(held, "result")
+
+
+async def _searches(play: Play, door: Any, id_: str) -> None:
+    early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+    await play.listed(door, "executions", since=early, until=late, min_duration="0s", max_duration=timedelta(days=1))
+    await play.listed(door, "executions", since=late)
+    await play.listed(door, "executions", correlation_id="c-1", min_resumes=0)
+    await play.listed(door, "executions", error_code="none")
+    await play.listed(door, "executions", search=id_[:13])
+    await play.refused(door, "executions", since=datetime(2000, 1, 1))  # noqa: DTZ001 - it has no zone
+    await play.refused(door, "executions", min_duration="long")
+    await play.refused(door, "executions", min_resumes=-1)
+    await play.refused(door, "executions", search="")
+    await play.refused(door, "executions", order="paused", search="c")
+    await play.refused(door, "executions", status="sleeping")
+    await play.refused(door, "executions", order="random")
 
 
 async def starting(play: Play) -> None:
@@ -162,22 +186,29 @@ async def starting(play: Play) -> None:
     await play.listed(door, "executions", contains={"tier": "gold"})
     await play.listed(door, "executions", order="paused", workflow="asking")
     await play.listed(door, "executions", parent_id=own.id)
-    await play.refused(door, "executions", status="sleeping")
-    await play.refused(door, "executions", order="random")
+    await _searches(play, door, own.id)
     await play.refused(door, "executions", where=["nonsense"])
     await play.refused(door, "executions", order="paused", tag="t")
     await play.do(door, "counts")
-    await play.listed(done, "history")
-    await play.listed(done, "history", since=2)
+    for listed in ("history", "replay"):
+        await play.listed(done, listed)
+        await play.listed(done, listed, since=2)
     for followed in ("events", "watch"):
         play.note(followed, await play.iterated(await play.call(done, followed, since=1)))
     play.note("logs", await play.iterated(await play.call(done, "logs", node="a", follow=False)))
-    await play.listed(done, "nodes")
+    for wanted in ({}, {"parent": "", "status": "completed"}, {"parent": "nothing"}, {"context_id": "out"}):
+        await play.listed(done, "nodes", **wanted)
     await play.listed(done, "legs")
     await play.do(done, "graph")
     await play.do(paused, "why")
     await play.do(done, "why")
     await play.do(paused, "cancel")
+
+
+async def _plan_repeats(play: Play, one: Any) -> None:
+    await play.call(one, "plan_rewind", "size")
+    await play.refused(one, "plan_rewind", "nowhere")
+    await play.refused(one, "plan_retry")
 
 
 async def operating(play: Play) -> None:
@@ -209,6 +240,7 @@ async def operating(play: Play) -> None:
     await play.do(one, "wait", "people", timeout="30s")
     await play.call(one, "answer", "size", 5)
     await play.do(one, "wait", "people")
+    await _plan_repeats(play, one)
     await play.do(one, "rewind", "size", reason="wrong size")
     await play.refused(one, "rewind", "nowhere")
     await play.do(one, "wait", "rest")
@@ -222,6 +254,7 @@ async def operating(play: Play) -> None:
     await play.refused(failed, "result")
     await play.refused(door, "run", "charging", {"amount": 7})
     broken.clear()
+    await play.call(failed, "plan_retry")
     await play.call(failed, "retry", reason="mended")
     await play.do(failed, "result", timeout="30s")
     lacking = await play.do(door, "start", "lacking", until="rest")
@@ -259,13 +292,15 @@ async def people(play: Play) -> None:
     await play.refused(size, "cancel")
     review = await play.do(one, "point", "review")
     await play.refused(review, "answer", {"approved": True})
-    await play.call(review, "approve", comment="fine")
+    await play.refused(review, "approve", seen="0" * 64)
+    await play.refused(review, "approve", seen="what I saw")
+    await play.call(review, "approve", comment="fine", seen=review.view)
     await play.do(one, "result")
     await play.do(review, "refresh")
     await play.listed(one, "points", status="applied")
     two = await play.call(door, "start", "review", until="people")
     point = await play.do(two, "point", "ok")
-    await play.do(point, "delegate", "cleo", comment="on leave")
+    await before_deciding(play, point)
     await play.do(two, "cancel")
     await play.refused(point, "approve")
     three = await play.call(door, "start", "review", until="people")
@@ -280,6 +315,74 @@ async def people(play: Play) -> None:
     given_up = await play.call(five, "point", "size")
     await play.do(given_up, "cancel", "nobody needs it", idempotency_key="g")
     await play.refused(five, "result")
+
+
+async def proofs(play: Play) -> None:
+    """The receipt of a decision, and the keys that prove it."""
+    one = await play.call(play.door, "start", "review", until="people")
+    point = await play.call(one, "point", "ok")
+    await play.refused(point, "receipt")
+    await play.call(point, "approve", comment="fine")
+    await play.call(one, "wait")
+    receipt = await _sealed(play, point)
+    said = json.loads(base64.b64decode(receipt.entry))
+    play.note("receipt", {name: said[name] for name in ("user", "act", "target", "after", "details")})
+    play.note("seal", (receipt.seal.key_id, receipt.signature, receipt.view))
+    await play.refused(point, "receipt", "ben")
+    await play.do(play.door, "audit_keys")
+
+
+async def _sealed(play: Play, point: Any) -> Any:
+    """Return the receipt of a decision once that is sealed."""
+    while True:
+        try:
+            return await play.call(point, "receipt")
+        except WrongState as error:
+            if error.code != "not_final":
+                raise
+            await asyncio.sleep(0.05)
+
+
+async def linking(play: Play) -> None:
+    """Links to a point: made, and revoked."""
+    one = await play.call(play.door, "start", "review", until="people")
+    point = await play.call(one, "point", "ok")
+    link = await play.call(point, "create_link", "cleo", expires_in="1d")
+    assert "/d/" in link.url
+    play.note("link", (link.user, link.expires_at is not None))
+    await play.do(point, "revoke_links", "cleo")
+    await play.do(point, "revoke_links")
+    await play.call(one, "cancel")
+
+
+async def second_thoughts(play: Play) -> None:
+    """Answers that are taken back."""
+    one = await play.call(play.door, "start", "revocable", until="people")
+    point = await play.do(one, "point", "ok")
+    await play.refused(point, "take_back")
+    await play.do(point, "approve", comment="yes")
+    await play.refused(point, "receipt")
+    await play.do(point, "take_back", "the wrong one", idempotency_key="t")
+    await play.do(point, "take_back", "the wrong one", idempotency_key="t")
+    await play.refused(point, "take_back", "x" * 256)
+    await play.do(point, "reject")
+    await play.call(one, "cancel")
+    await play.refused(point, "take_back")
+
+
+async def before_deciding(play: Play, point: Any) -> None:
+    """Claims, questions and delegates of a point."""
+    await play.do(point, "claim")
+    await play.do(point, "ask", "Which one?", to="ben")
+    await play.do(point, "ask", "And why?", to="ben", idempotency_key="q")
+    await play.refused(point, "ask", "")
+    await play.refused(point, "ask", "x" * 2_001)
+    await play.do(point, "reply", "This one.")
+    await play.refused(point, "reply", "That one.", number=1)
+    await play.refused(point, "reply", "This one.", number=0)
+    await play.do(point, "release")
+    await play.do(point, "claim", take=True, idempotency_key="c")
+    await play.do(point, "delegate", "cleo", comment="on leave")
 
 
 async def systems(play: Play) -> None:
@@ -323,6 +426,14 @@ async def access(play: Play) -> None:
     await play.refused(door, "create_api_key", "k", user="bob", roles=["viewer"], scopes=["everything"])
     await play.refused(door, "create_api_key", "", user="bob", roles=["viewer"])
     await play.refused(door, "create_api_key", "k", user="bob", roles=["viewer"], expires_in="0s")
+    await play.do(door, "create_sign_in_link", "bob", roles=["viewer"], scopes=["execution:read"], expires_in="5m")
+    await play.refused(door, "create_sign_in_link", "", roles=["viewer"])
+    await play.refused(door, "create_sign_in_link", "bob", roles=["viewer"], expires_in="25h")
+    await play.refused(door, "create_sign_in_link", "bob", roles=["viewer"], scopes=["everything"])
+    await play.listed(door, "sessions")
+    await play.listed(door, "sessions", user="bob")
+    await play.refused(door, "end_session", NOBODY_HAS_IT)
+    await play.refused(door, "end_session", "x")
     keys = await play.call(await play.call(door, "api_keys"), "all")
     play.note("api keys", [one for one in keys if one.user == "bob"])  # the door itself may have one, too
     await play.listed(door, "secrets")
@@ -399,12 +510,16 @@ async def acts_out_of_bounds(play: Play) -> None:
     one = await play.call(door, "start", "asking", until="people")
     await play.refused(one, "pause", long)
     await play.refused(one, "cancel", idempotency_key="ü")
+    await play.refused(one, "plan_rewind", "")
+    await play.refused(one, "plan_rewind", long)
     await play.refused(one, "rewind", "")
     await play.refused(one, "rewind", long)
     await play.refused(one, "resume", [1])
     await play.refused(one, "point", "")
     await play.refused(one, "point", "a:::")
     await play.refused(one, "history", since=-1)
+    await play.refused(one, "nodes", status="odd")
+    await play.refused(one, "nodes", parent="x" * 5_000)
     await play.refused(one, "events", since=-1)
     await play.refused(one, "watch", since=-1)
     await play.refused(one, "logs", node="x" * 5_000)
@@ -412,6 +527,9 @@ async def acts_out_of_bounds(play: Play) -> None:
     point = await play.call(one, "point", "size")
     await play.refused(point, "answer", 5, comment=long)
     await play.refused(point, "delegate", "")
+    await play.refused(point, "create_link", "")
+    await play.refused(point, "create_link", "ben", expires_in="soon")
+    await play.refused(point, "revoke_links", "")
     await play.refused(point, "delegate", "ben")
     await play.refused(point, "approve")
     await play.refused(await play.call(door, "callback", "t"), "fail", long)
@@ -470,6 +588,9 @@ SCENES = (
     starting,
     operating,
     people,
+    proofs,
+    second_thoughts,
+    linking,
     systems,
     triggers,
     deliveries,
@@ -477,5 +598,6 @@ SCENES = (
     values_out_of_bounds,
     acts_out_of_bounds,
     repeating,
+    batches,  # after the audit log was read, in which its acts are in no certain order
     ending,
 )

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from layover import (
+    BatchHandle,
+    BatchInfo,
     CallbackHandle,
     Client,
     Delivery,
@@ -26,6 +28,7 @@ from layover import (
     PausePoint,
     PausePointHandle,
     Settings,
+    SyncBatchHandle,
     SyncCallbackHandle,
     SyncClient,
     SyncDeliveryHandle,
@@ -61,6 +64,7 @@ CLASSES = (
     TriggerHandle,
     DestinationHandle,
     DeliveryHandle,
+    BatchHandle,
     Listing,
 )
 TWINS = (
@@ -73,6 +77,7 @@ TWINS = (
     (SyncTriggerHandle, TriggerHandle),
     (SyncDestinationHandle, DestinationHandle),
     (SyncDeliveryHandle, DeliveryHandle),
+    (SyncBatchHandle, BatchHandle),
     (SyncListing, Listing),
 )
 _SHORTER = {
@@ -89,6 +94,8 @@ _SHORTER = {
     "DeliveryState": "str",
     "DestinationState": "str",
     "Uuid": "str",
+    "BatchAct": "str",
+    "BatchStatus": "str",
 }
 USER, ROLES = "ada", ("admin",)
 SETTINGS = Settings(poll="20ms", command_poll="10ms", outbox_poll="20ms")
@@ -165,6 +172,7 @@ def test_a_blocking_class_has_the_methods_and_signatures_of_the_other(sync: type
         (TriggerHandle, Trigger, {}),
         (DestinationHandle, Destination, {}),
         (DeliveryHandle, Delivery, {}),
+        (BatchHandle, BatchInfo, {}),
     ],
 )
 def test_a_handle_has_the_fields_of_what_it_has_read(handle: type, struct: type, others: dict[str, str]) -> None:

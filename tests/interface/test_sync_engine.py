@@ -159,7 +159,7 @@ def test_a_handle_outlives_its_engine_and_acts_no_more(tmp_path: Path) -> None:
         execution.refresh()
 
 
-def test_a_waiting_thread_is_told_that_the_engine_was_closed(tmp_path: Path) -> None:
+def test_a_waiting_thread_gets_an_error_when_the_engine_is_closed(tmp_path: Path) -> None:
     engine = SyncEngine(address(tmp_path), workflows=[flow()]).open()
     execution = engine.start("doubling", until="rest")
     told: list[BaseException] = []
@@ -296,7 +296,7 @@ def test_an_interrupt_while_it_stops_leaves_what_is_still_running(tmp_path: Path
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_serving_ends_when_the_process_is_told_to_stop(tmp_path: Path, number: signal.Signals) -> None:
+def test_serving_ends_when_a_signal_stops_the_process(tmp_path: Path, number: signal.Signals) -> None:
     installed = "signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL"  # the last of the two
     done = _run(tmp_path, f"tell_when(lambda: {installed}, {int(number)}); engine.serve()")
     assert (done.returncode, done.stdout, done.stderr) == (0, "closed\n", "")

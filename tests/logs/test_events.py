@@ -56,7 +56,7 @@ async def test_a_life_is_logged_in_order_with_its_ids(tmp_path: Path, written: W
     assert "4111" not in written.text
 
 
-async def test_an_operators_pause_and_cancel_are_logged_with_who_and_why(tmp_path: Path, written: Written) -> None:
+async def test_an_operators_pause_and_cancel_are_logged_with_user_and_reason(tmp_path: Path, written: Written) -> None:
     written.configure()
     async with engine_at(tmp_path) as engine:
         await engine.workflows.register(flow(approval()))

@@ -6,13 +6,16 @@ import logging
 import re
 import sys
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
 from layover.logs import CallFilter, JsonFormatter, TextFormatter
+from layover.logs.capture import NODE_LOGGER
 from layover.logs.context import CURRENT_CALL
+from layover.redaction import forget_secret, register_secret
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +148,7 @@ def test_colours_are_only_where_they_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("args", [(1,), ("a", "b"), (1, 2, 3)])
-def test_a_message_that_does_not_fit_its_arguments_is_told_beside_them(args: tuple[object, ...]) -> None:
+def test_a_message_that_does_not_fit_its_arguments_is_logged_beside_them(args: tuple[object, ...]) -> None:
     record = _record("%d of %d, token=hunter2222", *args, name="shop")
     assert _json(record)["event"] == f"%d of %d, token=[redacted] {args!r}"
 
@@ -153,3 +156,18 @@ def test_a_message_that_does_not_fit_its_arguments_is_told_beside_them(args: tup
 def test_what_turns_text_around_is_escaped() -> None:
     line = TextFormatter().format(_record("a \u202e b \u2066", name="shop"))
     assert r"a \u202e b \u2066" in line
+
+
+@pytest.mark.parametrize("formatter", [TextFormatter(), JsonFormatter()])
+def test_a_secret_that_is_the_whole_message_of_a_node_is_masked(formatter: logging.Formatter) -> None:
+    secret = "hunter2hunter2"  # noqa: S105 - it must not be seen; it has the form of an event
+    register_secret(secret, "db")
+    try:
+        assert secret not in formatter.format(_record(secret, name=NODE_LOGGER))
+    finally:
+        forget_secret(secret)
+
+
+def test_a_message_whose_argument_is_a_mapping_is_logged_as_it_is() -> None:
+    record = _record("read of=%s", MappingProxyType({"a": 1}))
+    assert _json(record)["event"] == "read of={'a': 1}"

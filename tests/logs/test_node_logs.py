@@ -144,7 +144,7 @@ async def test_an_execution_keeps_only_so_many_bytes_and_goes_on(
     ]
 
 
-async def test_watching_tells_lines_to_those_who_may_debug(tmp_path: Path) -> None:
+async def test_watching_yields_log_lines_to_users_who_may_debug(tmp_path: Path) -> None:
     go_on = asyncio.Event()
 
     async def work(context: NodeContext) -> None:

@@ -153,7 +153,7 @@ def engine_name_of(text: str) -> str:
     return next((line for line in text.splitlines() if "instance=" in line), "")
 
 
-async def test_how_an_instance_stands_is_told(tmp_path: Path) -> None:
+async def test_the_state_of_an_instance_is_scraped(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
         await engine.workflows.register(flow(call("a")))

@@ -12,6 +12,7 @@ from tests.runtime.harness import call, flow
 if TYPE_CHECKING:
     from tests.api.harness import Api
 
+_UNKNOWN = "11111111-1111-4111-8111-111111111111"
 GRANTED: dict[str, Any] = {"allow_secrets": {"fired": ("HOOK_KEY",)}}  # settings of an engine that may register it
 
 _TRIGGERS = [
@@ -46,3 +47,6 @@ async def fire(api: Api) -> None:
     assert (await api.ask("POST", "/hooks/fired/posted", {}, as_="")).status == 401
     await api.engine.triggers.pause(trigger_id("fired", "held"), "", None)
     await api.engine.signals.deliver("hold", "", {})  # it stays pending
+    made = await api.post("/batches", {"act": "redeliver", "where": {"ids": [_UNKNOWN]}})
+    while (await api.get(f"/batches/{made.json['id']}")).json["state"] != "completed":
+        pass  # it asks the server, and meanwhile the engine goes on

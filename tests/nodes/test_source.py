@@ -47,7 +47,7 @@ def test_it_is_registered_beside_node_types() -> None:
     assert (parameters[1].required, parameters[1].optional) == (("folder",), ("most",))
 
 
-def test_arguments_that_do_not_fit_are_told() -> None:
+def test_arguments_that_do_not_fit_are_refused() -> None:
     found = registered(mailbox).find_source("mailbox")
     assert found is not None
     with pytest.raises(BadInput, match="does not take this argument"):

@@ -7,6 +7,7 @@ name that is given a second time fails, and so does an entry that is no longer t
 from __future__ import annotations
 
 import ast
+import functools
 from collections import Counter
 from pathlib import Path
 
@@ -19,6 +20,7 @@ _SHARED = {
 }
 
 
+@functools.cache
 def _public_classes() -> dict[str, list[str]]:
     """Return the files that define a public class at their top, by the name of the class."""
     found: dict[str, list[str]] = {}

@@ -22,6 +22,7 @@ from layover.runtime.settings import RuntimeSettings
 from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
 from tests.servers.postgres import databases
+from tests.servers.sqlite import empty_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,7 +64,7 @@ def each_database(request: pytest.FixtureRequest) -> None:
 
 def address_in(folder: Path) -> str:
     """Return the address of the database of a folder."""
-    return _elsewhere.get(folder, f"sqlite:///{folder / 'layover.db'}")
+    return _elsewhere.get(folder) or f"sqlite:///{empty_database(folder / 'layover.db')}"
 
 
 def store_in(folder: Path) -> Store:
@@ -143,7 +144,7 @@ class HandWound:
         if folder in _elsewhere:
             store = _Deaf(address_in(folder), clock=self)
         else:
-            store = SqliteStore(folder / "layover.db", clock=self, between_looks=0)
+            store = SqliteStore(empty_database(folder / "layover.db"), clock=self, between_looks=0)
         _by_hand.add(store)
         return store
 

@@ -70,7 +70,7 @@ async def test_the_time_lies_between_what_a_slow_reply_tells_and_that_much_later
 
 
 @pytest.mark.parametrize(("request_takes", "reply_takes"), [(0, 9_000), (9_000, 0)])
-async def test_a_slow_reply_does_not_unsay_what_a_quick_one_has_told(request_takes: int, reply_takes: int) -> None:
+async def test_a_slow_reply_does_not_widen_the_bounds_of_a_quick_one(request_takes: int, reply_takes: int) -> None:
     running = Running()
     clock, database = Clock(running), Database(running)
     await ask(clock, database)
@@ -79,7 +79,7 @@ async def test_a_slow_reply_does_not_unsay_what_a_quick_one_has_told(request_tak
     assert before + 8_900 <= clock.now() <= database.time <= clock.latest() <= before + 9_100
 
 
-async def test_a_quick_reply_puts_right_what_a_slow_one_has_told() -> None:
+async def test_a_quick_reply_narrows_the_bounds_of_a_slow_one() -> None:
     running = Running()
     clock, database = Clock(running), Database(running)
     await ask(clock, database, reply=9_000)
@@ -87,7 +87,7 @@ async def test_a_quick_reply_puts_right_what_a_slow_one_has_told() -> None:
     assert clock.now() == clock.latest() - ROUNDED == database.time
 
 
-async def test_who_is_never_told_quickly_knows_less_as_time_goes_by() -> None:
+async def test_without_quick_replies_the_bounds_widen_as_time_goes_by() -> None:
     running = Running()
     clock, database = Clock(running), Database(running)
     await ask(clock, database)
@@ -183,7 +183,7 @@ class Stopped(Between):
 
 
 @pytest.mark.usefixtures("each_database")
-async def test_no_call_begins_without_a_lease_though_the_time_was_told_late(tmp_path: Path) -> None:
+async def test_no_call_begins_without_a_lease_though_the_time_came_late(tmp_path: Path) -> None:
     clock, running, work = HandWound(), Running(), Held()
     store = Stopped(tmp_path, clock, running)
     settings = settings_with(poll=HOUR, command_poll=HOUR, lease_ttl=MINUTE // 2)

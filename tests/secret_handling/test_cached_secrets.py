@@ -144,7 +144,7 @@ async def test_a_provider_that_hangs_is_given_up() -> None:
         await secrets.require("KEY")
 
 
-async def test_many_who_need_a_secret_share_one_search_and_a_cancelled_one_harms_no_other() -> None:
+async def test_many_callers_share_one_search_for_a_secret_and_a_cancelled_one_harms_no_other() -> None:
     vault = Vault(KEY=OLD)
     vault.open.clear()
     secrets = CachedSecrets([vault], Clock())

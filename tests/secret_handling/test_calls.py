@@ -60,7 +60,7 @@ async def test_a_rotated_secret_counts_without_a_restart(layover: Layover) -> No
     assert [cast("dict[str, object]", call)["key"] for call in charge.inputs] == [VALUE, VALUE, NEXT]
 
 
-async def test_a_missing_secret_is_retried_by_its_policy_and_told_by_why(layover: Layover) -> None:
+async def test_a_missing_secret_is_retried_by_its_policy_and_named_by_why(layover: Layover) -> None:
     charge = layover.fake("charge", returns="paid")
     execution = await layover.start(FLOW, 1)
     why = await execution.why()

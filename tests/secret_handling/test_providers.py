@@ -66,7 +66,7 @@ async def test_a_file_that_cannot_be_read_says_where_and_never_what(
     assert "correct-horse" not in str(raised.value)
 
 
-async def test_a_file_that_is_not_there_or_is_none_is_told(tmp_path: Path) -> None:
+async def test_a_missing_file_or_a_path_of_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UnusableSecrets, match="does not exist"):
         await SecretsFile(str(tmp_path / "none")).get("A")
     with pytest.raises(UnusableSecrets, match="is not a file"):

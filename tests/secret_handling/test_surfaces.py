@@ -162,7 +162,7 @@ async def _command(*words: str) -> int:
     return await asyncio.to_thread(run_command, [*words])
 
 
-async def test_a_file_that_others_may_read_is_told(
+async def test_a_file_that_others_may_read_is_reported_with_chmod(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with Engine(at(tmp_path), nodes=[charge], settings=GRANTED) as engine:

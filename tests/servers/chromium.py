@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _KNOWN: Final = ("/usr/bin/chromium", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 _FOUND: Final = os.environ.get("LAYOVER_TEST_BROWSER") or next(filter(None, map(shutil.which, _KNOWN)), None)
+HAS_CHROMIUM: Final = _FOUND is not None
 _OPTIONS: Final = (
     "--no-sandbox",  # what it opens is ours
     "--disable-gpu",

@@ -91,9 +91,10 @@ class Pooler:
     ) -> None:
         assert self._listener is not None
         self._listener.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while self._tasks:  # a client that goes away in a transaction has another connection made
+            for task in self._tasks:
+                task.cancel()
+            await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._listener.wait_closed()
 
     def address(self, address: str) -> str:
@@ -112,16 +113,23 @@ class Pooler:
         body = struct.pack("!I", _PROTOCOL) + b"".join(word.encode() + b"\0" for word in words) + b"\0"
         writer.write(struct.pack("!I", len(body) + 4) + body)
         server = _Server(reader, writer)
-        while (message := await _read(reader)).kind != b"Z":
+        try:
+            await self._hear_greeting(server)
+        except BaseException:
+            writer.close()
+            raise
+        self._keep(self._pass_back(server))
+        self._free.put_nowait(server)
+
+    async def _hear_greeting(self, server: _Server) -> None:
+        """Read all that a server says before it is ready."""
+        while (message := await _read(server.reader)).kind != b"Z":
             if message.kind == b"E" or (message.kind == b"R" and any(message.body)):
-                writer.close()
                 raise NotTrustedError(message.body)
             if message.kind == b"K":
                 server.key = message.body
             elif message.kind == b"S":
                 server.greeting.append(message)
-        self._keep(self._pass_back(server))
-        self._free.put_nowait(server)
 
     async def _pass_back(self, server: _Server) -> None:
         """Give each reply to who asked; when the transaction is over, the connection is for the next one."""

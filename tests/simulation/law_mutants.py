@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from msgspec.structs import replace
 
 from layover.core.engine import recovery
-from layover.core.engine.answers import reserve
+from layover.core.engine.conversations import reserve_act
 from layover.core.ids import uuid8
 from layover.nodes.journal import Journal
 from layover.runtime import plans, runtime
@@ -25,7 +25,7 @@ from tests.simulation.mutants import MUTANTS
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from layover.core.engine.commands import Answer
+    from layover.core.engine.commands import PointAct
     from layover.core.engine.state import Point
     from layover.core.plan import Plan
     from layover.nodes.journal import CallLease
@@ -80,8 +80,8 @@ def _callbacks_are_new(db: MemoryDatabase, commands: Sequence[Enqueue], now: int
     return _enqueue(db, changed, now, status)
 
 
-def _is_always_open(point: Point, schema: object, answer: Answer, now: int) -> Any:
-    return reserve(replace(point, status="open"), schema, answer, now)
+def _is_always_open(point: Point, schema: object, act: PointAct, now: int) -> Any:
+    return reserve_act(replace(point, status="open"), schema, act, now)
 
 
 def _forgets_the_first(
@@ -110,6 +110,8 @@ def _counts_too_many_losses(db: MemoryDatabase, was: Head, wish: Claim) -> Claim
     return replace(claimed, head=head)
 
 
+_WITH_UNDO = ("reconsidered", "revoked")
+
 LAW_MUTANTS: dict[str, LawMutant] = {
     "whoever comes second under a key has begun it": LawMutant(
         ("KEY_ONCE", "INPUT_IS_LOGGED"),
@@ -127,8 +129,25 @@ LAW_MUTANTS: dict[str, LawMutant] = {
         ("CALLBACK_ONCE",), ("called_back",), [(command_queue, "enqueue", _callbacks_are_new)], {"rash": 0.8}
     ),
     "a form takes every answer": LawMutant(
-        ("ANSWER_ONCE",), ("steps",), [(answers, "reserve", _is_always_open)], {"rash": 0.8}
+        ("ANSWER_ONCE",), ("steps",), [(answers, "reserve_act", _is_always_open)], {"rash": 0.8}
     ),
+    "what is taken back stays": LawMutant(
+        ("UNDO_HOLDS",), _WITH_UNDO, MUTANTS["what is taken back stays"], {"rash": 0.5}
+    ),
+    "what can be taken back is applied": LawMutant(
+        ("UNDO_HOLDS",), _WITH_UNDO, MUTANTS["an answer is applied while it can be taken back"], {}
+    ),
+    "what is final is taken back": LawMutant(
+        ("UNDO_HOLDS",), _WITH_UNDO, MUTANTS["what is final is taken back"], {"rash": 0.8}
+    ),
+    "a take-back is not seen until it is read": LawMutant(
+        ("ANSWER_ONCE", "SAID_ONCE"),
+        ("revoked",),
+        MUTANTS["a take-back is not seen until it is read *"],
+        {"rash": 0.5, "stops": 10.0, "slow": 0.5},
+    ),
+    "a claim stops nobody": LawMutant(("CLAIM_HOLDS",), _WITH_UNDO, MUTANTS["a claim stops nobody"], {}),
+    "what is asked is not kept": LawMutant(("SAID_ONCE",), _WITH_UNDO, MUTANTS["what is asked is not kept"], {}),
     "a journal forgets": LawMutant(
         ("RECORDED_ONCE",), ("recorded",), [(node_runner, "Journal", _forgets_the_first)], {}
     ),

@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from layover.core.engine import rewind
+import msgspec
+
+from layover.core.engine import answers as answer_rules
+from layover.core.engine import apply_points, conversations, decide, evolve, rewind, take_backs
+from layover.core.engine import commands as cmd
+from layover.core.engine import events as ev
+from layover.core.engine.answers import Refused
 from layover.runtime import clock
 from layover.runtime.calls import call_lease, node_runner
 from layover.runtime.calls import slots as call_slots
@@ -34,6 +40,7 @@ from layover.stores.memory import answers, appends, claims, commands, limits, ou
 from tests.simulation.breaking import edited, first_inputs_edited, replaced, without_effect
 
 if TYPE_CHECKING:
+    from layover.core.engine.state import Point
     from tests.simulation.breaking import Change
 
 
@@ -50,6 +57,16 @@ async def _just_waited_for(_self: critical_sections.CriticalSections, section: A
 
 
 _OURS = "if (head.owner, head.epoch, head.last_seq) != (append.owner, append.epoch, append.expected_seq):"
+_APPLIES_AT_ONCE = edited(apply_points, "answered", ("if event.final_at is None:", "if True:"))[2]
+_FINAL = "until is None or final or at >= until"
+_REFUSES_NO_FINAL = edited(take_backs, "take_back_refusal", (_FINAL, "until is None"))[2]
+
+
+def _reserves_nothing(point: Point, command: cmd.TakeBack, now: int) -> Any:
+    taken = take_backs.reserve_take_back(point, command, now)
+    return taken if isinstance(taken, Refused) else msgspec.structs.replace(point)  # another one: it is written
+
+
 _HAS_LEASE = "active.held_lease.is_valid() and "
 _IS_SHUT = " or active.calls.is_shut"
 
@@ -59,9 +76,6 @@ AREAS: dict[str, dict[str, list[Change]]] = {
             edited(held_lease.HeldLease, "is_valid", (" and self._clock.latest() < self.until", ""))
         ],
         "leases are not renewed": [replaced(lease_renewer.LeaseRenewer, "renew_once", _only_the_time)],
-        "a renewal that was overtaken shortens a lease *": [
-            edited(claims, "renew", ("wake_at=max(head.wake_at or 0, until)", "wake_at=until"))
-        ],
         "what is leased is claimed": [
             edited(claims, "_is_due", ("head.wake_at <= now", "(head.wake_at <= now or head.owner is not None)"))
         ],
@@ -245,6 +259,18 @@ AREAS: dict[str, dict[str, list[Change]]] = {
                 ("change_point(db, found.execution_id, now, ChangedPoint(point=point))", "pass"),
             )
         ],
+    },
+    "undo": {
+        "an answer is applied while it can be taken back": [
+            replaced(evolve, "_APPLY", {**evolve._APPLY, ev.PausePointAnswered: _APPLIES_AT_ONCE})  # noqa: SLF001 - its table
+        ],
+        "what is taken back stays": [replaced(decide, "take_back", lambda *_: None)],
+        "a take-back is not seen until it is read *": [replaced(conversations, "reserve_take_back", _reserves_nothing)],
+        "what is final is taken back": [replaced(take_backs, "take_back_refusal", _REFUSES_NO_FINAL)],
+    },
+    "talk": {
+        "a claim stops nobody": [replaced(answer_rules, "_claim_refusal", lambda *_: None)],
+        "what is asked is not kept": [replaced(decide, "HANDLERS", {**decide.HANDLERS, cmd.AskBack: lambda *_: None})],
     },
     "signals": {
         "a signal is kept and told to nobody": [edited(signals, "waits", ("return ", "return [] and "))],

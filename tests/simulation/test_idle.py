@@ -50,7 +50,7 @@ def test_an_idle_service_makes_a_round_after_as_many_as_may_be_passed_over(loop:
     assert loop.steps < 10
 
 
-def test_a_loop_that_makes_more_steps_than_it_may_tells_who_makes_them(loop: SimulatedLoop) -> None:
+def test_a_loop_with_too_many_steps_raises_with_the_name_of_the_callback(loop: SimulatedLoop) -> None:
     def again() -> None:
         loop.call_soon(again)
 

@@ -24,7 +24,7 @@ _QUICK = (
     "a service ends with its first error *",
     "a state is kept that the log has gone on from",
 )
-_ALSO_ELSEWHERE = ("drop",)  # who has it takes no part in a run
+_ALSO_ELSEWHERE = ("drop", "take_back_refusal")  # who has it takes no part in a run
 
 
 @pytest.mark.parametrize("name", _QUICK)

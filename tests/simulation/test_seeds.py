@@ -60,7 +60,7 @@ def test_the_same_seed_is_the_same_run_in_another_process_and_order(hash_seed: s
     assert len(set(here)) == len(here)
 
 
-def test_a_trace_tells_who_did_what_and_changes_nothing() -> None:
+def test_a_trace_has_starts_and_faults_and_changes_nothing() -> None:
     traced = run(2, EVERYTHING, traces=True)
     assert traced.hash == run(2, EVERYTHING).hash
     assert any("starts" in line for line in traced.lines)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.ports.access import AuditFilter, IdempotentReply, Key, WorkflowStatus
+from layover.ports.audit_entries import audit_row
 from layover.ports.records import AuditRow
 from tests.stores.conformance import WORKFLOWS
 from tests.stores.exchanges import EXECUTIONS, Exchanges
+from tests.stores.seal_maker import Maker
 
 if TYPE_CHECKING:
     import random
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 USERS = ("ann", "bob")
 ACTS = ("execution.pause", "key.add")
 TARGETS = ("", "t1")
+DOCUMENTS = (b'{"title":"a"}', b'{"title":"b"}')
 KEYS_OF_USERS = [f"key{n}" for n in range(6)]
 REPLIES = ("r1", "r2")
 STATES: tuple[WorkflowState, ...] = ("active", "inactive", "paused", "deleted", "deleted")
@@ -34,13 +37,25 @@ class Accesses(Exchanges):
         return self._entry() if self._chance(50) else None
 
     def _entry(self) -> AuditRow:
-        return AuditRow(
+        row = AuditRow(
             id=f"{self._dice.randrange(10**6):08x}-0000-7000-8000-{self._dice.randrange(9):012x}",
             at=self._now // 4,
             user=self._dice.choice(USERS),
             act=self._dice.choice(ACTS),
             target=self._dice.choice(TARGETS),
             execution_id=self._dice.choice(("", *EXECUTIONS)),
+        )
+        if self._chance(20):
+            return row  # as an earlier release writes it
+        return audit_row(
+            id=row.id,
+            at=row.at,
+            user=row.user,
+            act=row.act,
+            salt=row.id.encode(),
+            target=row.target,
+            execution_id=row.execution_id,
+            document=self._dice.choice((None, *DOCUMENTS)),
         )
 
     def draw_audit(self) -> Call:
@@ -56,9 +71,17 @@ class Accesses(Exchanges):
         )
         return lambda store: store.audit.list_entries(wanted)
 
-    def draw_forget_audit(self) -> Call:
-        before, most = self._now // 4 - self._dice.randrange(5), self._dice.choice((-1, 0, 1, 2, 3))
-        return lambda store: store.audit.delete_old(before, most)
+    def draw_seal(self) -> Call:
+        maker, most = Maker(self._now), self._dice.choice((-1, 0, 1, 3, 100))
+        return lambda store: store.seals.seal(maker, most)
+
+    def draw_sealed(self) -> Call:
+        n, after, most = self._dice.choice((None, 1, 2, 3)), (self._now // 8, ""), self._limit()
+        return lambda store: store.seals.list_entries(n, after if most % 2 else None, most)
+
+    def draw_forget_sealed(self) -> Call:
+        through, most, audit = self._dice.randrange(4), self._dice.choice((-1, 0, 1, 3)), self._audit()
+        return lambda store: store.seals.delete_entries(through, most, audit)
 
     # Keys
 

@@ -13,7 +13,8 @@ from msgspec.structs import replace
 
 from layover.core.engine.commands import Answer
 from layover.core.engine.state import Point
-from layover.ports.access import AuditFilter, Key
+from layover.ports.access import AuditFilter, Key, SessionRow
+from layover.ports.batch_records import BatchFilter
 from layover.ports.delivery_records import DeliveryFilter
 from layover.ports.records import Append, AuditRow, Claim, Enqueue, Message, NewExecution, OpenedPoint, Signal
 from layover.ports.view_records import ExecutionFilter, LogChunk, NodeProgress, PointFilter
@@ -21,6 +22,7 @@ from layover.stores.memory import MemoryDatabase, MemoryStore
 from layover.stores.postgres import PostgresStore
 from layover.stores.sqlite import SqliteStore
 from tests.servers.postgres import databases
+from tests.servers.sqlite import empty_database
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,7 +58,7 @@ def _memory(_folder: Path, clock: Clock) -> Database:
 
 
 def _sqlite(folder: Path, clock: Clock) -> Database:
-    return lambda: SqliteStore(folder / "layover.db", busy_ms=20, clock=clock)
+    return lambda: SqliteStore(empty_database(folder / "layover.db"), busy_ms=20, clock=clock)
 
 
 def _postgres(_folder: Path, clock: Clock) -> Database:
@@ -236,6 +238,20 @@ def key(n: int = 1) -> Key:
     )
 
 
+def session(n: int = 1, *, user: str = "ann", key_id: str = "") -> SessionRow:
+    return SessionRow(
+        id=f"s{n}",
+        hash=bytes([100 + n]) * 32,
+        kind="session",
+        user=user,
+        roles=("operator", "approver"),
+        created_at=n,
+        expires_at=1_000 + n,
+        opened_by="key k1",
+        key_id=key_id,
+    )
+
+
 # Everything
 
 WORKFLOWS = ("order", "refund")
@@ -258,6 +274,7 @@ async def truth(store: Store) -> dict[str, object]:
     return {
         "executions": rows,
         "counts": await store.queries.count_by_status(),
+        "standings": await store.queries.read_standings(ids),
         "loaded": await store.queries.load(ids),
         "logs": await asyncio.gather(*(store.queries.read_history(id_, 0, 1_000) for id_ in ids)),
         "commands": await asyncio.gather(*(store.commands.list_after(id_, 0) for id_ in ids)),
@@ -268,11 +285,18 @@ async def truth(store: Store) -> dict[str, object]:
         "latest": await store.definitions.list_versions(),
         "versions": await asyncio.gather(*(store.definitions.list_versions(workflow) for workflow in WORKFLOWS)),
         "audit": await store.audit.list_entries(AuditFilter(limit=1_000)),
+        "seals": await store.seals.list_seals(0, 1_000),
+        "seal_keys": await store.seals.list_keys(),
+        "audit_documents": await store.seals.list_documents(b"", 1_000),
         "keys": await store.api_keys.list_keys("", 1_000),
+        "browsers": await store.sessions.list_sessions("session", "", 1_000),
+        "sign_in_links": await store.sessions.list_sessions("link", "", 1_000),
         "node_logs": await asyncio.gather(*(store.node_reports.read_logs(id_, "", None, 1_000) for id_ in ids)),
         "progress": await store.node_reports.read_progress(ids),
         "workflow_statuses": await store.workflow_status.list_statuses(),
         "deliveries": await store.deliveries.list_deliveries(DeliveryFilter(limit=1_000)),
         "destinations": await store.deliveries.list_destinations("", 1_000),
+        "batches": await store.batches.list_batches(BatchFilter(limit=1_000)),
+        "batch_items": await store.database_copy.read_batch_items(None, 10_000),
         "people": await store.people.list_people("", 1_000),
     }

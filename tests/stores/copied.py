@@ -8,10 +8,12 @@ import apsw
 from msgspec.structs import replace
 
 from layover.core.resume_waits import ResumeWait
-from layover.ports.access import IdempotentReply, WorkflowStatus
+from layover.ports.access import IdempotentReply, NewLink, WorkflowStatus
+from layover.ports.audit_entries import audit_row
+from layover.ports.batch_records import BatchItemRow, BatchRow
 from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
 from layover.ports.limit_records import AdmissionRequest, ConcurrencyLimit, RateLimit
-from layover.ports.moving import CopiedBatch
+from layover.ports.moving import CopiedBatch, CopiedItem
 from layover.ports.records import (
     ChangedPoint,
     ClosedExecution,
@@ -24,6 +26,7 @@ from layover.ports.records import (
     ResumeWaitChange,
     Token,
 )
+from layover.ports.seal_records import AuditDocument, Seal, SealKey
 from layover.ports.trigger_records import (
     InputRow,
     NewEvent,
@@ -48,6 +51,7 @@ from tests.stores.conformance import (
     message,
     opened,
     point,
+    session,
     signal,
     uid,
 )
@@ -105,6 +109,7 @@ async def fill(store: Store) -> None:
     await store.node_reports.add_logs([log_chunk(1, of=2), log_chunk(2, of=2), log_chunk(3, of=1)], 10**6)
     await _fill_access(store)
     await _fill_triggers(store)
+    await _fill_seals(store)
     await _fill_deliveries(store)
 
 
@@ -146,8 +151,76 @@ async def _fill_deliveries(store: Store) -> None:
     batch = CopiedBatch(
         destinations=(broken, DestinationRow(name="mail")),
         deliveries=(full, first, over),
+        batches=(
+            BatchRow(id=uid(901), act="pause", wanted=b"{}", arguments=b"{}", caller=b"{}", created_at=5, due_at=6),
+            BatchRow(
+                id=uid(902),
+                act="answer",
+                wanted=b'{"node":"ask"}',
+                arguments=b'{"act":"answer"}',
+                caller=b'{"user":"ann"}',
+                user="ann",
+                state="stopped",
+                code="canary_failed",
+                reason="The ü failed.",
+                created_at=7,
+                ended_at=9,
+                due_at=8,
+                epoch=4,
+                interval=10,
+                free_at=11,
+                share=50_000,
+                watch=600_000,
+                canary=1,
+                watch_until=12,
+                cursor="[1,2]",
+                position=2,
+                total=3,
+                done=1,
+                skipped=0,
+                failed=1,
+            ),
+        ),
+        batch_items=(
+            CopiedItem(
+                batch_id=uid(902), item=BatchItemRow(n=1, target="t1", parent=uid(1), pin="ab", state="done", at=5)
+            ),
+            CopiedItem(
+                batch_id=uid(902),
+                item=BatchItemRow(n=2, target="t2", state="failed", code="not_allowed", reason="No ü.", at=6),
+            ),
+            CopiedItem(batch_id=uid(902), item=BatchItemRow(n=3, target="t3")),
+        ),
+        sessions=(session(1, key_id="k1"), replace(session(2), scopes=("execution:read", "ü"))),
         people=(PersonRow(user="ann", roles=("boss", "ü"), body=b'{"language":"de"}', changed_at=4),),
         other_messages=(Message(sender=uid(900), n=7, destination="notify", kind="notify", body=b"{}", due_at=8),),
+    )
+    await store.database_copy.write_batch(batch)
+
+
+async def _fill_seals(store: Store) -> None:
+    sealed = audit_row(
+        id=entry(9).id, at=100, user="ann", act="approval.approve", salt=b"s" * 16, document='{"title":"ü"}'.encode()
+    )
+    assert sealed.document is not None
+    batch = CopiedBatch(
+        audit=(replace(sealed, document=None, seal=1),),
+        seals=(
+            Seal(
+                n=1,
+                at=200,
+                first=1,
+                count=1,
+                leaves=sealed.leaf,
+                root=sealed.leaf,
+                prev=bytes(32),
+                head=b"h" * 32,
+                key_id="k",
+                signature=b"x" * 64,
+            ),
+        ),
+        seal_keys=(SealKey(id="k", public=b"p" * 32, first_seal=1, since=200),),
+        audit_documents=(AuditDocument(hash=sealed.document_hash, body=sealed.document),),
     )
     await store.database_copy.write_batch(batch)
 
@@ -226,6 +299,11 @@ async def _fill_points(store: Store) -> None:
     changes = (ChangedPoint(point=changed), ClosedPoint(id="over", how="expired"))
     operator = ResumeWaitChange(awaited=("paid", "k1"), was=None)
     await go_on(store, 2, at=350, status="paused", points=(*changes, operator), rest=RESTING)
+    for hash_, expires_at in ((b"\x00\xfflink", None), (b"other", 900)):
+        link = NewLink(hash=hash_, point="form", user="ü", made_at=360, expires_at=expires_at)
+        assert await store.links.add(link)
+    await store.links.revoke("form", "ü", 370)
+    assert await store.links.add(NewLink(hash=b"third", point="review", user="ann", made_at=380))
     await store.answers.reserve(approval("review"), "answer", 400)
 
 

@@ -50,7 +50,8 @@ INHERITED = ("purge", "outbox", "outgoing", "audit", "save_version")
 OFTEN = {"commit": 5, "expand": 6, "claim_deliveries": 8, "settle": 14, "change": 4, "deliveries": 3, "enable": 2}
 
 DELIVERY_READS = {
-    *("read_due", "delivery", "deliveries", "count_sent", "count_deliveries", "destination", "destinations"),
+    *("read_due", "delivery", "deliveries", "count_sent", "count_waiting", "count_deliveries"),
+    *("destination", "destinations"),
     *("people", "people_listed", "outbox", "outgoing", "audit"),
 }
 
@@ -67,6 +68,7 @@ DELIVERY_WAYS = {
         "delivery": "some nothing malformed_id",
         "deliveries": "some nothing malformed_id",
         "count_sent": "some nothing malformed_id",
+        "count_waiting": "some nothing",
         "count_deliveries": "some nothing",
         "forget_deliveries": "some nothing",
         "save_destination": "saved taken unknown malformed",
@@ -276,6 +278,10 @@ class DeliveryOperations(Operations):
     def draw_count_sent(self) -> Call:
         execution_id = self._dice.choice((*EXECUTIONS[:3], "no-uuid"))
         return lambda store: store.deliveries.count_sent(execution_id)
+
+    def draw_count_waiting(self) -> Call:
+        name, most = self._dice.choice(DESTINATIONS), self._limit()
+        return lambda store: store.deliveries.count_waiting(name, most)
 
     def draw_count_deliveries(self) -> Call:
         return lambda store: store.deliveries.count_by_destination()

@@ -6,14 +6,14 @@ spoilt. Each comes with a name, and `kind_of` says in one word how it went.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules
 from layover.core.conditions import parse_condition
 from layover.core.engine.answers import Refused
-from layover.core.engine.commands import Answer
+from layover.core.engine.commands import Answer, AskBack, ClaimPoint, PointAct, ReleaseClaim, ReplyBack
 from layover.core.engine.state import ExecutionStatus, Point
 from layover.ports.limit_records import Admission
 from layover.ports.records import (
@@ -100,6 +100,7 @@ class Operations(Accesses):
             *["commit_informed"] * 2,
             *["claim"] * 3,
             *["answer"] * 8,
+            *["talk"] * 8,
             *["enqueue"] * 2,
             *["admit"] * 4,
             *["free"] * 2,
@@ -324,6 +325,22 @@ class Operations(Accesses):
         chosen, audit = wish if self._chance(40) else None, self._audit()
         return lambda store: store.answers.reserve(answer, source, now, chosen, audit)
 
+    def draw_talk(self) -> Callable[[Store], Awaitable[object]]:
+        point, by = self._dice.choice([row.point.id for row in self._points] or POINTS), self._dice.choice(PEOPLE)
+        now = self._now
+        act: PointAct = self._dice.choice(
+            (
+                ClaimPoint(point=point, by=by, at=now, until=now + 30, take=self._chance(30)),
+                ReleaseClaim(point=point, by=by, at=now),
+                AskBack(point=point, by=by, question="Why?", to="zoe", at=now),
+                ReplyBack(point=point, by="zoe", text="So.", at=now),
+            )
+        )
+        source, audit = "" if self._chance(20) else f"talk {self._dice.randrange(40)}", self._audit()
+        wish = Claim(instance=self._dice.choice(INSTANCES), now=now, lease_until=now + 50)
+        chosen = wish if self._chance(40) else None
+        return lambda store: store.answers.reserve(act, source, now, chosen, audit)
+
     # Definitions
 
     def draw_save_version(self) -> Callable[[Store], Awaitable[object]]:
@@ -361,10 +378,25 @@ class Operations(Accesses):
             parent_id=self._id() if self._chance(40) else None,
             where=self._dice.choice(WHERES) if self._chance(40) else None,
             conditions=tuple(self._dice.choices(CONDITIONS, k=self._dice.choice((0, 0, 1, 2)))),
+            **(self._search() if self._chance(50) else {}),
             after=(self._dice.randrange(1 + self._now // 8), self._id()) if self._chance(30) else None,
             limit=self._limit(),
         )
         return lambda store: store.queries.list_executions(wanted)
+
+    def _search(self) -> dict[str, Any]:
+        dice = self._dice
+        fields = {
+            "correlation_id": dice.choice(("c1", "c2")),
+            "error_code": dice.choice(("boom", "late")),
+            "since": dice.randrange(1 + self._now),
+            "until": dice.randrange(1 + self._now),
+            "min_duration": dice.choice((0, 5, 60_000)),
+            "max_duration": dice.choice((0, 5, 100)),
+            "min_resumes": dice.randrange(3),
+            "search": dice.choice(("c", "c1", "a", "b", self._id()[:9], self._id())),
+        }
+        return {name: fields[name] for name in dice.sample(sorted(fields), dice.choice((1, 1, 2, 3)))}
 
     def draw_paused(self) -> Callable[[Store], Awaitable[object]]:
         wanted = PausedFilter(
@@ -396,6 +428,10 @@ class Operations(Accesses):
 
     def draw_counts(self) -> Callable[[Store], Awaitable[object]]:
         return lambda store: store.queries.count_by_status()
+
+    def draw_standings(self) -> Callable[[Store], Awaitable[object]]:
+        ids = [self._id() for _ in range(self._dice.randrange(4))]
+        return lambda store: store.queries.read_standings(ids)
 
     # Locks
 

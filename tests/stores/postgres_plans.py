@@ -144,13 +144,15 @@ def seeks(plan: Plan) -> set[str]:
     found: set[str] = set()
     for node in nodes(plan):
         if node["Node Type"] in _INDEX_SCANS and "Index Cond" in node:
-            some = ", ".join(_COMPARED.findall(node["Index Cond"].replace('"', "")))
+            compared = _TEXT.sub(r"\1", node["Index Cond"].replace('"', ""))
+            some = ", ".join(_COMPARED.findall(compared))
             columns = dict.fromkeys(_COLUMN.findall(some))
             found.add(f"{_shared(node['Index Name'])} ({', '.join(columns)})")
     return found
 
 
 _INDEX_SCANS = frozenset({"Index Scan", "Index Only Scan", "Bitmap Index Scan"})
+_TEXT = re.compile(r"\((\w+)\)::text(?: COLLATE C)?")
 _COLUMN = re.compile(r"COALESCE\(\w+, \w+\)|\w+")
 _COMPARED = re.compile(rf"\((?:ROW\()?((?:{_COLUMN.pattern})(?:, (?:{_COLUMN.pattern}))*)\)? (?:=|<=|>=|<|>|@>|&&) ")
 _PARTITION = re.compile(r"^events_(?:\d+|rest)(?=_|$)")

@@ -125,11 +125,35 @@ SELECT
     CASE WHEN x % 3 = 0 THEN '\x7b7d'::bytea ELSE '' END, '\x5b5d'
 FROM generate_series(1, 8000) AS x;
 
+INSERT INTO layover.links (execution_id, made_at, expires_at, revoked_at, hash, point, "user")
+SELECT execution_id, opened_at, NULL, NULL, sha256(id::bytea), id, 'u' FROM layover.pause_points;
+
 INSERT INTO layover.people ("user", roles, body, changed_at)
 SELECT 'u' || x, ARRAY['r' || x % 100], '\x7b7d', x FROM generate_series(1, 3000) AS x;
+
+INSERT INTO layover.batches (
+    id, act, wanted, arguments, caller, "user", state, code, reason, created_at, ended_at, due_at, epoch, "interval",
+    free_at, share, watch, canary, watch_until, cursor, position, total, done, skipped, failed
+)
+SELECT
+    lpad(to_hex(x), 32, '0')::uuid, 'pause', '\x7b7d', '\x7b7d', '\x7b7d', 'u' || x % 10,
+    CASE WHEN x % 20 = 0 THEN 'running' ELSE 'completed' END, '', '', x, CASE WHEN x % 20 > 0 THEN x END, x, 1, 0, 0, 0,
+    0, 0, NULL, '', 0, 0, 0, 0, 0
+FROM generate_series(1, 3000) AS x;
+
+INSERT INTO layover.batch_items (batch_id, n, target, parent, pin, state, code, reason, at)
+SELECT
+    lpad(to_hex(1 + x / 1000), 32, '0')::uuid, x, 't' || x, '', '', CASE WHEN x % 50 = 0 THEN 'failed' ELSE 'done' END, '',
+    '', x
+FROM generate_series(1, 20000) AS x;
+INSERT INTO layover.sessions (id, hash, kind, "user", roles, created_at, expires_at, scopes, opened_by, key_id)
+SELECT
+    'b' || x, sha256(x::text::bytea), CASE WHEN x % 9 = 0 THEN 'link' ELSE 'session' END, 'u' || x % 300, '[]', x, x,
+    NULL, '', ''
+FROM generate_series(1, 6000) AS x;
 
 ANALYZE layover.versions, layover.heads, layover.executions, layover.events, layover.snapshots, layover.pause_points,
 layover.commands, layover.outbox, layover.tokens, layover.waits, layover.signals, layover.places, layover.rates,
 layover.keys, layover.audit, layover.replies, layover.standings, layover.triggers,
 layover.trigger_inputs, layover.trigger_events, layover.trigger_tokens, layover.destinations,
-layover.deliveries, layover.people;
+layover.deliveries, layover.people, layover.batches, layover.batch_items, layover.links, layover.sessions;

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules, RecordedDecision
 from layover.core.engine.answers import Refused
+from layover.core.engine.point_view import view_of
 from layover.ports.records import ChangedPoint, ClosedExecution, ClosedPoint, PointRow, Reserved, Rest
 from layover.ports.view_records import PointFilter
 from tests.stores.conformance import ME, approval, claim, commit, create, go_on, head, opened, point, step, truth, uid
@@ -207,3 +208,16 @@ async def test_what_is_kept_of_a_point_is_a_copy(store: Store) -> None:
     row = await store.queries.find_point("p")
     assert row is not None
     assert row.point.details == {"title": "p"}
+
+
+async def test_an_answer_that_saw_another_point_changes_nothing_and_one_that_saw_this_is_taken(store: Store) -> None:
+    await paused(store, opened(schema=AMOUNT))
+    view = view_of(point("p"), AMOUNT)
+    assert view is not None
+    given = approval(data={"amount": 3})
+    assert await refused(store, replace(given, seen="0" * 64)) == "point_changed"
+    taken = await answer(store, replace(given, seen=view.hash()))
+    assert isinstance(taken, Reserved)
+    found = await store.queries.find_point("p")
+    assert found is not None
+    assert [one.seen for one in found.point.decisions] == [view.hash()]

@@ -62,7 +62,7 @@ async def test_a_creation_keeps_all_that_is_known(store: Store) -> None:
     assert loaded.info == new
 
 
-async def test_a_second_creation_is_told_that_it_exists_and_changes_nothing(store: Store) -> None:
+async def test_a_second_creation_gets_exists_and_changes_nothing(store: Store) -> None:
     await create(store)
     before = await truth(store)
     again = replace(creation(), events=b"[]", owner=OTHER, status="failed", points=(opened(),))
@@ -132,7 +132,7 @@ async def test_an_append_that_has_not_seen_all_commands_gets_exactly_those(store
     assert await truth(store) == before
 
 
-async def test_who_believes_in_commands_that_never_came_is_told_the_number(store: Store) -> None:
+async def test_an_append_that_has_seen_commands_that_never_came_gets_their_true_number(store: Store) -> None:
     await create(store)
     await enqueue(store)
     outcome = await commit(store, replace(step(), commands_seen=7))

@@ -50,6 +50,12 @@ async def do(store: Store, *entries: AuditRow) -> None:
 # Reading
 
 
+async def test_an_act_that_writes_nothing_else_has_an_entry(store: Store) -> None:
+    await store.audit.write(entry(1))
+    await store.audit.write(replace(entry(1), target="another"))
+    assert await audited(store) == [entry(1)]
+
+
 async def test_an_entry_is_read_as_it_was_given(store: Store) -> None:
     await do(store, entry(1, of=uid(1)), replace(entry(2), details=b"{}", credential="", request_id="", target=""))
     assert await audited(store) == [
@@ -98,7 +104,7 @@ async def test_no_entries_are_read_for_a_limit_of_none(store: Store) -> None:
         ({"execution_id": uid(1), "after": (12, "")}, [1]),
     ],
 )
-async def test_entries_are_found_by_who_what_and_which(
+async def test_entries_are_found_by_user_act_and_target(
     store: Store, wanted: dict[str, object], found: list[int]
 ) -> None:
     await do(
@@ -114,14 +120,14 @@ async def test_entries_are_found_by_who_what_and_which(
 # Forgetting
 
 
-async def test_old_entries_are_forgotten_the_oldest_first(store: Store) -> None:
-    await do(store, *(entry(n, at=n) for n in (3, 1, 2, 4)))
-    assert await store.audit.delete_old(4, 2) == 2
-    assert await ids(store) == [4, 3]
-    assert await store.audit.delete_old(4, 2) == 1
-    assert await store.audit.delete_old(4, 2) == 0
-    assert await store.audit.delete_old(5, -1) == 0
-    assert await ids(store) == [4]
+async def test_acts_on_no_execution_are_sought_by_what_they_were_done_to(store: Store) -> None:
+    same = [replace(entry(n, of=of), target="same", at=600 + n) for n, of in ((1, ""), (2, uid(1)), (3, ""))]
+    await do(store, *same, entry(4))
+    assert await ids(store, to_no_execution=True, target="same") == [3, 1]
+    assert await ids(store, to_no_execution=True, target="same", user="ann", act="execution.pause", limit=1) == [3]
+    assert await ids(store, to_no_execution=True, target="same", after=(603, entry(3).id)) == [1]
+    assert await ids(store, to_no_execution=True, target="same", user="bob") == []
+    assert await ids(store, to_no_execution=True) == []
 
 
 async def test_entries_stay_when_their_execution_is_purged(store: Store) -> None:

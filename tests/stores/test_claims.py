@@ -41,7 +41,7 @@ async def test_a_claim_takes_what_is_due_and_starts_a_new_epoch(store: Store) ->
     assert await head(store) == taken
 
 
-async def test_what_is_not_due_yet_is_left_and_its_time_is_told(store: Store) -> None:
+async def test_executions_that_are_not_due_are_left_and_the_next_due_time_is_returned(store: Store) -> None:
     await resting(store, 1, 301)
     await resting(store, 2, 400)
     before = await truth(store)
@@ -49,7 +49,7 @@ async def test_what_is_not_due_yet_is_left_and_its_time_is_told(store: Store) ->
     assert await truth(store) == before
 
 
-async def test_where_nothing_ever_comes_due_nothing_is_told(store: Store) -> None:
+async def test_without_anything_due_there_is_no_next_due_time(store: Store) -> None:
     await resting(store, 1, None)
     assert await claim(store, 10**12) == Claims()
 
@@ -238,7 +238,7 @@ async def test_what_is_released_with_unread_commands_is_due_now(store: Store, wa
     assert [command.n for command in claimed.commands] == [1]
 
 
-async def test_only_who_drives_can_release(store: Store) -> None:
+async def test_only_the_owner_of_a_lease_can_release_it(store: Store) -> None:
     await create(store)
     before = await truth(store)
     await store.claims.release(OTHER, [LeaseRow(execution_id=uid(1), epoch=1)], 650)

@@ -146,7 +146,7 @@ async def test_many_commands_are_answered_in_order_and_one_refusal_leaves_the_ot
     assert [(await head(store, n)).commands_seq for n in (1, 2)] == [2, 1]
 
 
-async def test_who_claims_gets_the_commands_that_are_not_read_yet(store: Store) -> None:
+async def test_a_claim_returns_the_commands_that_are_not_applied_yet(store: Store) -> None:
     await create(store)
     await enqueue(store, source="a")
     await go_on(store)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING
 
 import apsw
@@ -351,7 +352,7 @@ class Watched(MemoryStore):
 
     def __init__(self, fails_at: int = 0) -> None:
         super().__init__()
-        self.batches: list[CopiedBatch] = []
+        self.written: list[CopiedBatch] = []
         self.fails_at = fails_at
         self.database_copy = _WatchedCopy(self, self._session)
 
@@ -363,10 +364,10 @@ class _WatchedCopy(MemoryDatabaseCopy):
 
     async def write_batch(self, batch: CopiedBatch) -> None:
         store = self._store
-        if len(store.batches) + 1 == store.fails_at:
+        if len(store.written) + 1 == store.fails_at:
             raise StoreUnavailable("It is gone.")
         await super().write_batch(batch)
-        store.batches.append(batch)
+        store.written.append(batch)
 
 
 async def test_no_more_is_written_at_once_than_has_room_in_memory(stores: Stores) -> None:
@@ -377,7 +378,7 @@ async def test_no_more_is_written_at_once_than_has_room_in_memory(stores: Stores
         await commit(source, replace(creation(n), events=events))
     await stores.opened(target)
     await copied(source, target)
-    executions = [batch.executions for batch in target.batches if batch.executions]
+    executions = [batch.executions for batch in target.written if batch.executions]
     assert sum(map(len, executions)) == 450
     for batch in executions:
         assert len(batch) <= 200
@@ -392,7 +393,10 @@ async def test_everything_is_counted(stores: Stores) -> None:
     assert (counted.points, counted.messages) == (4, 3)
     assert (counted.triggers, counted.trigger_inputs, counted.trigger_events) == (3, 2, 5)
     assert counted.trigger_tokens == 2
+    assert counted.sessions == 2
     assert (counted.destinations, counted.deliveries, counted.people, counted.other_messages) == (2, 3, 1, 1)
+    assert (counted.batches, counted.batch_items) == (2, 3)
+    assert (counted.seals, counted.seal_keys, counted.audit_documents) == (1, 1, 1)
     assert (await compare(source, source, quietly)).tally == counted
 
 
@@ -405,7 +409,7 @@ async def test_a_copy_is_gone_on_with_wherever_it_was_interrupted(stores: Stores
     everything = Watched()
     await stores.opened(everything)
     await copied(source, everything)
-    for n in range(len(everything.batches)):
+    for n in range(len(everything.written)):
         target = Watched(fails_at=n + 1)
         await stores.opened(target)
         with pytest.raises(StoreUnavailable):
@@ -434,6 +438,7 @@ async def test_only_the_rest_is_written(stores: Stores) -> None:
         "signals": "s3",
         "rates": "rate",
         "keys": "k2",
+        "sessions": "s2",
         "workflow_statuses": "refund",
         "triggers": "refund/nightly",
         "trigger_inputs": f"{uid(900)} i2",
@@ -442,8 +447,13 @@ async def test_only_the_rest_is_written(stores: Stores) -> None:
         "destinations": "mail",
         "deliveries": uid(803),
         "people": "ann",
+        "batches": f"5 {uid(901)}",  # the newest come first
+        "batch_items": f"{uid(902)} 3",
         "other_messages": f"{uid(900)} 7 notify",
-        "audit": f"{entry(4).at - 200} {entry(4).id}",  # the newest come first
+        "audit": f"100 {entry(9).id}",  # the newest come first
+        "seals": "1",
+        "seal_keys": "1",
+        "audit_documents": hashlib.sha256(b'{"title":"\xc3\xbc"}').hexdigest(),
     }
     assert await copy(source, target, after, quietly) == 0
 
@@ -538,6 +548,8 @@ CHANGES = [
     "DELETE FROM outbox WHERE n = 3",
     "UPDATE outbox SET due_at = due_at + 1 WHERE n = 3",
     "DELETE FROM tokens WHERE hash = CAST('other' AS BLOB)",
+    "DELETE FROM links WHERE hash = CAST('other' AS BLOB)",
+    "UPDATE links SET revoked_at = NULL WHERE revoked_at IS NOT NULL",
     "DELETE FROM waits WHERE key = ''",
     "UPDATE signals SET dispatched = 1",
     "DELETE FROM signals WHERE id = 's3'",
@@ -553,6 +565,12 @@ CHANGES = [
     "DELETE FROM standings WHERE workflow = 'refund'",
     "UPDATE audit SET details = CAST('{}' AS BLOB) WHERE at = 500",
     "DELETE FROM audit WHERE at = 400",
+    "UPDATE audit SET salt = x'00' WHERE at = 100",
+    "UPDATE audit SET seal = NULL WHERE at = 100",
+    "UPDATE audit_seals SET signature = NULL",
+    "DELETE FROM audit_seals",
+    "UPDATE audit_keys SET public = x'00'",
+    "UPDATE audit_documents SET body = x'00'",
 ]
 
 
@@ -578,7 +596,7 @@ async def test_one_too_many_is_noticed(stores: Stores) -> None:
     assert difference.message == "The target holds 10 executions, the source 9."
 
 
-async def test_how_far_it_is_is_told(stores: Stores) -> None:
+async def test_progress_is_reported_for_each_part(stores: Stores) -> None:
     source, target = await stores.open("memory"), await stores.open("memory")
     await fill(source)
     told: list[CopyStep] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from layover.ports.delivery_records import (
     DeliveryChange,
     DeliveryFilter,
     DestinationRow,
+    DestinationSave,
     DueDestinations,
 )
 from layover.ports.errors import StoreError
@@ -62,6 +64,32 @@ async def test_a_message_is_expanded_once(store: Store) -> None:
     assert not await store.deliveries.expand(message, [delivery(2)], [other_message()])
     assert await store.deliveries.find(delivery(2).id) is None
     assert await store.outbox.list_undelivered(uid(77)) == []
+
+
+async def test_a_message_waits_for_an_earlier_one_of_its_sender(store: Store) -> None:
+    first, second = await noticed(store), await noticed(store)
+    assert not await store.deliveries.expand(second, [delivery(2)])
+    assert await store.deliveries.find(delivery(2).id) is None
+    assert await store.outbox.list_undelivered(uid(1)) == [first, second]
+    assert await store.deliveries.expand(first, [delivery(1)])
+    assert await store.deliveries.expand(second, [delivery(2)])
+
+
+async def test_messages_are_expanded_side_by_side(store: Store) -> None:
+    first, second = await noticed(store), await noticed(store)
+    one, other = delivery(1, lane="l", n=1), delivery(2, lane="l", n=2)
+    calls = ((first, one), (second, other), (first, one))
+    passed = await asyncio.gather(*(store.deliveries.expand(message, [row]) for message, row in calls))
+    assert passed == [True, True, False]
+    assert await store.deliveries.count_waiting(OPS, 10) == 1
+
+
+async def test_what_waits_for_a_sender_is_counted_up_to_a_bound(store: Store) -> None:
+    rows = [delivery(n, lane="l" if n < 3 else "", n=n) for n in range(5)]
+    await post(store, *rows, delivery(7, destination="other"))
+    assert await store.deliveries.count_waiting(OPS, 10) == 3
+    assert await store.deliveries.count_waiting(OPS, 2) == 2
+    assert await store.deliveries.count_waiting("none", 10) == 0
 
 
 async def test_what_comes_to_nothing_leaves_no_destination(store: Store) -> None:
@@ -291,3 +319,13 @@ async def test_a_message_that_is_there_already_stays(store: Store) -> None:
         message = other_message(1, body=b"%d" % n)
         assert (await store.deliveries.settle(settling(row, "dead", messages=(message,)))).passed
     assert await store.outbox.list_undelivered(uid(77)) == [other_message(1, body=b"0")]
+
+
+async def test_a_settlement_after_its_destination_was_deleted_leaves_a_destination(store: Store) -> None:
+    made = DestinationSave(name=OPS, create=True, config=b"{}", at=1)
+    await store.deliveries.save_destination(made)
+    await post(store, delivery(1))
+    row = await claimed_one(store)
+    await store.deliveries.save_destination(DestinationSave(name=OPS, create=False, at=2))
+    assert (await store.deliveries.settle(settling(row, "moot"))).passed
+    assert await store.deliveries.find_destination(OPS) == DestinationRow(name=OPS)

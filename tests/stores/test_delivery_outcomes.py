@@ -205,6 +205,8 @@ async def test_what_was_sent_is_counted(store: Store) -> None:
     )
     assert await store.deliveries.count_sent(uid(1)) == 2
     assert await store.deliveries.count_sent(uid(3)) == 0
+    await post(store, *(delivery(k, state="sent", settled_at=5, execution_id=uid(4)) for k in range(6, 126)))
+    assert await store.deliveries.count_sent(uid(4)) == 120, "also more than are counted at a glance"
 
 
 async def test_what_waits_is_counted_by_destination(store: Store) -> None:

@@ -19,7 +19,9 @@ from tests.conftest import FACTOR
 from tests.stores.conformance import DATABASES, ME, Clock, truth
 from tests.stores.delivery_operations import DELIVERY_READS, DELIVERY_WAYS, SENDERS, DeliveryOperations
 from tests.stores.exchanges import HASHES_OF_TOKENS, KEYS, NAMES
+from tests.stores.link_operations import HASHES_OF_LINKS, LINK_READS, LINK_WAYS, LinkOperations
 from tests.stores.operations import LOCKS, Operations
+from tests.stores.session_operations import SESSION_READS, SESSION_WAYS, SessionOperations
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +33,11 @@ SEED = int(os.environ.get("LAYOVER_SEED", "14"))
 STEPS = 200  # on one database; then its few ids are used up
 ROUNDS = max(13, 6 * FACTOR)  # in so many, everything is seen with this seed
 DELIVERY_ROUNDS = max(5, 3 * FACTOR)
-MORE_ROUNDS = 100
+LINK_ROUNDS = max(2, FACTOR)
+SESSION_ROUNDS = max(2, FACTOR)
+MORE_ROUNDS = 300
+# Later rounds in which a rare way was first seen with this seed come first; the others only if one is missing.
+RARE_ROUNDS = (5, 13, 17, 19, 25, 26, 30, 33, 50, 67, 141)
 PROBE = "whoever asks"  # long ago: who held a lock then, be it run out now, still has it, and else it is put back
 
 WAYS = {
@@ -50,7 +56,9 @@ WAYS = {
         "unread": "some nothing malformed_id",
         "enqueue": "taken repeated nothing unknown_execution execution_closed malformed_id",
         "answer": "open answered claimed repeated unknown_point point_expired already_answered point_closed "
-        "execution_closed not_answerable decision_required invalid_answer not_allowed already_decided",
+        "execution_closed not_answerable decision_required invalid_answer not_allowed already_decided claimed",
+        "talk": "open claimed repeated unknown_point already_answered point_closed point_expired execution_closed "
+        "not_answerable not_allowed no_question already_decided",
         "save_version": "done nothing",
         "version": "some nothing",
         "latest": "some nothing",
@@ -63,6 +71,7 @@ WAYS = {
         "points": "some nothing malformed_id",
         "point": "some nothing",
         "counts": "some nothing",
+        "standings": "some nothing malformed_id",
         "lock": "some nothing",
         "unlock": "done nothing",
         "outbox": "some nothing",
@@ -83,7 +92,9 @@ WAYS = {
         "expendable": "some nothing",
         "purge": "some nothing malformed_id",
         "audit": "some nothing",
-        "forget_audit": "some nothing",
+        "seal": "some nothing",
+        "sealed": "some nothing",
+        "forget_sealed": "some nothing",
         "add_key": "done key_exists",
         "replace_key": "some nothing key_exists",
         "end_key": "some nothing",
@@ -127,6 +138,8 @@ READS = {  # to compare everything after each of these as well takes as long as 
     *("counts", "outbox", "outgoing", "token", "waits", "signals", "undispatched", "admission", "expendable"),
     *("audit", "key", "keys", "workflow_statuses"),
     *DELIVERY_READS,
+    *LINK_READS,
+    *SESSION_READS,
 }
 
 
@@ -140,23 +153,39 @@ async def test_every_store_keeps_the_same_deliveries_and_people(tmp_path: Path, 
     assert await one_database(tmp_path, turn, DeliveryOperations) <= DELIVERY_WAYS
 
 
+@pytest.mark.parametrize("turn", range(LINK_ROUNDS))
+async def test_every_store_keeps_the_same_links(tmp_path: Path, turn: int) -> None:
+    assert await one_database(tmp_path, turn, LinkOperations) <= LINK_WAYS
+
+
+@pytest.mark.parametrize("turn", range(SESSION_ROUNDS))
+async def test_every_store_keeps_the_same_sessions(tmp_path: Path, turn: int) -> None:
+    assert await one_database(tmp_path, turn, SessionOperations) <= SESSION_WAYS
+
+
 @pytest.mark.parametrize(
     ("drawn", "ways", "rounds"),
-    [(Operations, WAYS, ROUNDS), (DeliveryOperations, DELIVERY_WAYS, DELIVERY_ROUNDS)],
-    ids=["executions", "deliveries"],
+    [
+        (Operations, WAYS, ROUNDS),
+        (DeliveryOperations, DELIVERY_WAYS, DELIVERY_ROUNDS),
+        (LinkOperations, LINK_WAYS, LINK_ROUNDS),
+        (SessionOperations, SESSION_WAYS, SESSION_ROUNDS),
+    ],
+    ids=["executions", "deliveries", "links", "sessions"],
 )
 async def test_every_operation_goes_every_way(
     tmp_path: Path, drawn: type[Operations], ways: set[str], rounds: int
 ) -> None:
     seen: set[str] = set()
-    for turn in range(rounds + MORE_ROUNDS):
+    later = [*(turn for turn in RARE_ROUNDS if turn >= rounds), *range(rounds, rounds + MORE_ROUNDS)]
+    for turn in (*range(rounds), *later):
         new = await one_database(tmp_path, turn, drawn, only="memory") - seen  # which way it goes is up to the memory
         if new and turn >= rounds:  # the rounds before are held against the other stores above
             folder = tmp_path / str(turn)
             folder.mkdir()
             await one_database(folder, turn, drawn)
         seen |= new
-        if turn >= rounds and seen >= ways:
+        if turn >= rounds - 1 and seen >= ways:
             break
     assert seen == ways
 
@@ -208,6 +237,7 @@ async def whole(store: Store) -> dict[str, object]:
     pairs = [(name, key) for name in NAMES for key in KEYS]
     state["waits"] = await asyncio.gather(*(store.signals.list_waits(name, key) for name, key in pairs))
     state["signals"] = await asyncio.gather(*(store.signals.list_since(name, key, -10) for name, key in pairs))
+    state["links"] = await asyncio.gather(*(store.links.find(hash_) for hash_ in HASHES_OF_LINKS))
     state["told"] = await asyncio.gather(*(store.outbox.list_undelivered(sender) for sender in SENDERS))
     state["locks"] = await asyncio.gather(*(store.locks.acquire(name, PROBE, -1, -1) for name in LOCKS))
     await asyncio.gather(*(store.locks.release(name, PROBE) for name in LOCKS))

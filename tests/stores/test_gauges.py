@@ -86,7 +86,7 @@ async def test_an_empty_database_has_nothing_to_count(store: Store) -> None:
     assert (found.oldest_paused, found.oldest_due, found.oldest_message, found.paused) == (None, None, None, {})
 
 
-async def test_the_length_of_each_read_is_told(store: Store) -> None:
+async def test_the_duration_of_each_read_is_reported(store: Store) -> None:
     if not isinstance(store, ReadTimes):
         pytest.skip("a store in memory has nothing to wait for")
     told: list[tuple[str, float]] = []

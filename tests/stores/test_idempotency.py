@@ -24,7 +24,7 @@ async def test_a_request_is_noted_and_found_until_it_is_answered(store: Store) -
     assert await store.idempotency.begin(NOTE, 50) == ANSWER
 
 
-async def test_another_request_with_the_key_is_told_what_is_there(store: Store) -> None:
+async def test_another_request_with_the_key_gets_what_is_stored(store: Store) -> None:
     await store.idempotency.begin(NOTE, 0)
     assert await store.idempotency.begin(OTHER_REQUEST, 0) == NOTE
     await store.idempotency.finish(ANSWER)

@@ -17,13 +17,13 @@ def _never(_commands: tuple[QueuedCommand, ...]) -> Append:
     raise AssertionError("there was nothing to decide again")
 
 
-async def test_who_knows_all_commands_is_not_asked_again(store: Store) -> None:
+async def test_an_append_that_has_seen_all_commands_is_not_decided_again(store: Store) -> None:
     made = await create(store)
     assert (await store.appends.commit_informed(following(made), _never)).verdict == "passed"
     assert (await head(store)).last_seq == made.last_seq + 1
 
 
-async def test_who_does_not_decides_again_with_exactly_the_commands_it_had_not_seen(store: Store) -> None:
+async def test_an_append_is_decided_again_with_exactly_the_commands_it_had_not_seen(store: Store) -> None:
     made = await create(store)
     await enqueue(store, source="seen")
     await enqueue(store, source="unseen")

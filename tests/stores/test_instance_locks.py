@@ -40,7 +40,7 @@ def held(folder: Path, instance: str) -> Mortal:
     return lock
 
 
-def test_who_lives_is_not_dead(folder: Path) -> None:
+def test_a_living_instance_is_not_dead(folder: Path) -> None:
     looker, other = held(folder, "looker"), held(folder, "other")
     with looker.dead() as dead:
         assert dead == []
@@ -51,7 +51,7 @@ def test_who_lives_is_not_dead(folder: Path) -> None:
     assert looker.alone
 
 
-def test_who_died_is_found_once(folder: Path) -> None:
+def test_a_dead_instance_is_found_once(folder: Path) -> None:
     looker, other = held(folder, "looker"), held(folder, "a/b c")
     other.die()
     with looker.dead() as dead:
@@ -85,7 +85,7 @@ def test_no_instance_returns_before_dead_ones_are_cleaned_up(folder: Path) -> No
     assert files(folder) == ["looker.lock", "other.lock"]
 
 
-def test_two_who_look_at_once_do_not_both_find_the_dead(folder: Path) -> None:
+def test_two_looks_at_once_do_not_both_find_the_dead(folder: Path) -> None:
     one, two, other = (held(folder, name) for name in ("one", "two", "other"))
     other.die()
     with one.dead() as first, two.dead() as second:
@@ -94,7 +94,7 @@ def test_two_who_look_at_once_do_not_both_find_the_dead(folder: Path) -> None:
         assert dead == []
 
 
-def test_who_gets_the_lock_of_a_file_that_was_just_removed_takes_the_new_one(
+def test_a_lock_on_a_file_that_was_just_removed_is_taken_again_on_the_new_one(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The name was given back between opening its file and locking it; that lock would be seen by nobody."""

@@ -64,7 +64,7 @@ async def test_an_admission_leaves_the_lease_of_what_is_driven(store: Store) -> 
     assert (was.owner, was.wake_at, was.commands_seq) == (ME, 5_000, 1)
 
 
-async def test_who_asks_again_is_told_how_things_stand_and_nothing_changes(store: Store) -> None:
+async def test_a_repeated_request_gets_its_state_and_changes_nothing(store: Store) -> None:
     await resting(store, 1, 2, 3)
     for n in (1, 2, 3):
         await store.limits.admit(slots(n), 500 + n)
@@ -86,7 +86,7 @@ async def test_how_things_stand_can_be_looked_up(store: Store) -> None:
     assert await store.limits.find_admission(uid(7)) is None
 
 
-async def test_no_more_than_ten_holders_are_told_the_oldest_first(store: Store) -> None:
+async def test_at_most_ten_holders_are_returned_the_oldest_first(store: Store) -> None:
     await resting(store, *range(1, 14))
     for n in range(12, 0, -1):
         await store.limits.admit(slots(n, 12), 500 - n // 2)
@@ -141,7 +141,7 @@ async def test_a_slot_that_is_freed_goes_to_the_next_in_line(store: Store) -> No
     assert await store.limits.find_admission(uid(2)) is None
 
 
-async def test_who_asked_at_the_same_time_stands_by_the_id(store: Store) -> None:
+async def test_requests_of_the_same_time_are_ordered_by_id(store: Store) -> None:
     await resting(store, 1, 2, 3)
     for n in (1, 3, 2):
         await store.limits.admit(slots(n), 500)
@@ -165,7 +165,7 @@ async def test_a_priority_beyond_all_bounds_is_first_or_last(store: Store, prior
     assert await store.limits.admit(slots(3, priority=priority), 900) == waiting(position, 1)
 
 
-async def test_who_leaves_the_line_lets_the_others_move_up(store: Store) -> None:
+async def test_leaving_the_line_moves_the_others_up(store: Store) -> None:
     await resting(store, 1, 2, 3)
     for n in (1, 2, 3):
         await store.limits.admit(slots(n), 500)
@@ -204,7 +204,7 @@ async def test_one_that_is_closed_holds_its_slot_until_it_is_freed(store: Store)
     assert await store.limits.release_slot(uid(1), 600) == [uid(2)]
 
 
-async def test_the_limit_of_who_is_next_in_line_counts(store: Store) -> None:
+async def test_the_limit_of_the_next_in_line_counts(store: Store) -> None:
     await resting(store, 1, 2, 3, 4, 5)
     for n, limit in ((1, 2), (2, 2), (3, 1), (4, 3), (5, 2)):
         await store.limits.admit(slots(n, limit), 500 + n)
@@ -215,7 +215,7 @@ async def test_the_limit_of_who_is_next_in_line_counts(store: Store) -> None:
     assert await store.limits.release_slot(uid(1), 602) == [uid(3), uid(5)]
 
 
-async def test_who_asks_again_takes_a_slot_that_has_become_free(store: Store) -> None:
+async def test_a_repeated_request_takes_a_slot_that_has_become_free(store: Store) -> None:
     """The next in line has a lower limit and is not let in yet; whoever asks goes by its own."""
     await resting(store, 1, 2, 3, 4)
     for n, limit in ((1, 2), (2, 2), (3, 1), (4, 2)):
@@ -267,7 +267,7 @@ async def test_cancel_running_cancels_nothing_if_there_is_room(store: Store) -> 
     assert await commands(store, 1) == [Admit()]
 
 
-async def test_who_takes_over_and_asks_again_does_not_end_those_that_came_after(store: Store) -> None:
+async def test_a_repeated_takeover_does_not_end_executions_that_came_after(store: Store) -> None:
     await resting(store, 1, 2, 3)
     await store.limits.admit(taking_over(1), 500)
     await store.limits.admit(taking_over(2), 501)

@@ -52,7 +52,7 @@ async def test_an_instance_of_a_server_lives_until_it_has_been_silent_for_half_a
         databases.give_back()
 
 
-async def test_who_else_lives_in_a_database_in_memory() -> None:
+async def test_other_instances_of_a_database_in_memory_are_listed() -> None:
     database = MemoryDatabase()
     here, there = MemoryStore(database), MemoryStore(database)
     await here.open("here")

@@ -108,7 +108,7 @@ async def test_a_release_with_unread_commands_is_due_whatever_is_missing(store: 
     assert ids(await claim(store, 1)) == [uid(1)]
 
 
-async def test_what_is_held_back_is_due_when_it_is_said_and_for_who_has_what_is_missing(store: Store) -> None:
+async def test_a_held_back_execution_is_due_at_its_time_and_for_instances_with_the_missing_types(store: Store) -> None:
     await create(store)
     await enqueue(store)
     await store.claims.release(ME, [LeaseRow(execution_id=uid(1), epoch=1)], 10_000, ("command:New",), held_at=250)

@@ -109,7 +109,7 @@ async def test_an_execution_sends_in_its_own_name_only(store: Store) -> None:
 # Reading
 
 
-async def test_what_is_due_comes_by_its_time_and_the_rest_is_told(store: Store) -> None:
+async def test_due_messages_come_by_their_time_with_the_next_due_time(store: Store) -> None:
     at = {1: 300, 2: 100, 3: 701, 4: 800, 5: 700}
     await sending(store, *(message(n, destination=f"d{n}", due_at=due_at) for n, due_at in at.items()))
     found = await store.outbox.read_due(700, 10)
@@ -136,7 +136,7 @@ async def test_no_more_messages_are_read_than_were_asked_for(store: Store, most:
     assert found.next_due is None
 
 
-async def test_what_is_left_over_is_not_told_as_what_comes_next(store: Store) -> None:
+async def test_messages_left_over_are_not_the_next_due_time(store: Store) -> None:
     await sending(store, message(1, due_at=10), message(2, due_at=20), message(3, due_at=90))
     assert (await store.outbox.read_due(50, 1)).next_due == 90
 

@@ -68,7 +68,7 @@ async def test_it_is_paused_no_longer_once_it_goes_on_and_anew_when_it_is_again(
     assert ended.paused_at is None
 
 
-async def test_who_takes_it_up_is_told_since_when_it_is_paused(store: Store) -> None:
+async def test_a_claim_returns_since_when_an_execution_is_paused(store: Store) -> None:
     await begin(store, 1, 400)
     await enqueue(store, 1, now=450)
     (claimed,) = (await claim(store, 500)).claimed

@@ -168,7 +168,7 @@ async def test_what_is_sent_or_said_by_two_is_one_act(two: Two) -> None:
     assert [n // 2 for n in found] == [5 * n + more for n in range(TRIALS) for more in range(4)]
 
 
-async def test_who_may_append_writes_the_entry(two: Two) -> None:
+async def test_the_audit_entry_is_written_by_the_append_that_passes(two: Two) -> None:
     mine, others = two
     await mine.appends.commit([creation(n) for n in range(TRIALS)])
     for n in range(TRIALS):

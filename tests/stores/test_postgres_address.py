@@ -94,7 +94,7 @@ async def test_an_unknown_option_is_a_fault_of_the_address(option: str) -> None:
         await connect(read_address(f"{server}{'&' if '?' in server else '?'}{option}"))
 
 
-async def test_a_server_that_is_not_there_is_told_without_the_password() -> None:
+async def test_an_unreachable_server_is_reported_without_the_password() -> None:
     db = PostgresSchema(read_address("postgresql://me:s3cret@127.0.0.1:1/app"))
     with pytest.raises(LayoverError) as refused:
         await db.fetchval("server_time")

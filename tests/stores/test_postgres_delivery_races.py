@@ -105,7 +105,7 @@ async def test_the_rate_is_that_of_all_instances(two: Two) -> None:
         assert len(ours) + len(theirs) == 5
 
 
-async def test_the_outcome_is_written_once_whoever_comes_last(two: Two) -> None:
+async def test_the_outcome_is_written_once_by_the_last_settlement(two: Two) -> None:
     mine, others = two
     for n in range(TRIALS):
         same = n % 3 == 0  # else they go to two destinations
@@ -203,7 +203,7 @@ async def test_a_lane_goes_on_with_one_that_is_being_added(two: Two) -> None:
     assert (await claimed_one(mine)).id == delivery(2).id
 
 
-async def test_every_failure_counts_whoever_tells_of_it(two: Two) -> None:
+async def test_every_failure_counts_whichever_instance_settles_it(two: Two) -> None:
     mine, others = two
     for n in range(FEW):
         names = [f"{name}{n}" for name in "abc"]

@@ -130,7 +130,7 @@ async def test_what_fails_writes_nothing_says_why_and_passes_the_next_time(
         await deed.repeat(failing.store, n, False)
 
 
-async def test_who_is_ended_to_break_a_deadlock_tries_again(line: ProxiedStore) -> None:
+async def test_a_transaction_ended_to_break_a_deadlock_is_tried_again(line: ProxiedStore) -> None:
     for n in count(10, 10):
         store = line.straight
         await store.appends.commit([creation(n), creation(n + 1)])
@@ -149,7 +149,7 @@ async def test_who_is_ended_to_break_a_deadlock_tries_again(line: ProxiedStore) 
             break
 
 
-async def test_who_waits_for_too_long_gives_up_and_has_written_nothing(postgres: Databases) -> None:
+async def test_a_statement_that_waits_for_too_long_fails_and_has_written_nothing(postgres: Databases) -> None:
     async with line_to(postgres.address(), "&statement_timeout=500") as line:
         for n, deed in zip(APART, DEEDS.values(), strict=False):
             await deed.prepare(line.straight, n)
@@ -162,7 +162,7 @@ async def test_who_waits_for_too_long_gives_up_and_has_written_nothing(postgres:
             await deed.repeat(line.straight, n, False)
 
 
-async def test_who_holds_a_lock_and_does_not_go_on_is_ended(line: ProxiedStore) -> None:
+async def test_a_transaction_that_holds_a_lock_and_does_not_go_on_is_ended(line: ProxiedStore) -> None:
     await line.straight.appends.commit([creation(1)])
     db = PostgresSchema(read_address(f"{line.address}&statement_timeout=500"))
     holds, goes_on = asyncio.Event(), asyncio.Event()
@@ -253,7 +253,7 @@ async def _passes(line: ProxiedStore) -> None:
             return
 
 
-async def test_those_who_fail_together_count_as_one_failure(line: ProxiedStore) -> None:
+async def test_connections_that_fail_together_count_as_one_failure(line: ProxiedStore) -> None:
     line.proxy.is_refusing = True
     connections = Connections(line.shaky.address)
     found = await asyncio.gather(*(connections.take() for _ in range(8)), return_exceptions=True)
@@ -300,7 +300,7 @@ async def test_a_connection_that_was_taken_leave_of_but_is_still_open_is_given_u
     assert (await commit(line.shaky, step(1))).verdict == "passed"  # by another
 
 
-async def test_who_is_cancelled_leaves_a_connection_that_works(line: ProxiedStore) -> None:
+async def test_a_cancelled_statement_leaves_a_connection_that_works(line: ProxiedStore) -> None:
     await line.straight.appends.commit([creation(1)])
     async with locked(line.address, 1):
         for _ in range(20):

@@ -61,7 +61,7 @@ async def test_what_is_left_of_an_execution_without_a_head_is_named(damaged: Dam
     )
 
 
-async def test_what_is_told_of_triggers_and_destinations_is_no_fault(damaged: Damaged) -> None:
+async def test_notifications_of_triggers_and_destinations_are_no_fault(damaged: Damaged) -> None:
     await damaged(f"INSERT INTO layover.outbox VALUES ('{uid(900)}', 1, 1, 'notify', 'notify', '{{}}')")  # noqa: S608
     await post(damaged.store, delivery(1, execution_id=None))
     about = other_message(1, sender=delivery(1).id)

@@ -76,7 +76,7 @@ async def test_a_folder_that_others_can_write_to_is_not_used(place: str, tmp_pat
     assert list((tmp_path / f"layover-{os.geteuid()}").iterdir()) == []
 
 
-async def test_nothing_is_left_of_those_who_leave(tmp_path: Path, place: str, clock: Clock) -> None:
+async def test_a_closed_instance_leaves_no_lock_file(tmp_path: Path, place: str, clock: Clock) -> None:
     store = PostgresStore(place, clock=clock)
     await store.open(ME)
     folder = folder_of(read_address(place))

@@ -196,6 +196,7 @@ DEEDS: dict[str, Deed] = {
     "list_points_of_executions": lambda db: PostgresQueries(on(db)).list_points(
         msgspec.structs.replace(POINTS, execution_id=uid(105))
     ),
+    "standings_of_executions": lambda db: PostgresQueries(on(db)).read_standings([uid(105), uid(106)]),
     "list_waiting_points": lambda db: PostgresQueries(on(db)).list_points(WAITING),
     "list_waiting_points_of_workflow_and_kind": lambda db: PostgresQueries(on(db)).list_points(
         msgspec.structs.replace(WAITING, workflow="w7", kind="approval")

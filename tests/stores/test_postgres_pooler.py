@@ -143,7 +143,9 @@ async def test_nothing_of_a_store_is_left_on_a_connection(postgres: Databases) -
 
 
 @pytest.mark.parametrize("refuses_settings", [True, False])
-async def test_who_does_not_say_that_there_is_a_pooler_is_told_how(postgres: Databases, refuses_settings: bool) -> None:
+async def test_an_undeclared_pooler_is_refused_with_the_setting_for_it(
+    postgres: Databases, refuses_settings: bool
+) -> None:
     async with pooling(postgres, 2, refuses_settings=refuses_settings) as pooler:
         store = PostgresStore(pooler.address(postgres.address()), clock=Clock())
         with pytest.raises(StoreUnavailable, match="pooler=transaction") as refused:

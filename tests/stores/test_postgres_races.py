@@ -193,7 +193,7 @@ async def test_nothing_is_claimed_twice_and_nothing_is_forgotten(two: Two) -> No
             await store.claims.release(name, leases, 50)
 
 
-async def test_who_answers_and_who_claims_do_not_both_drive(two: Two) -> None:
+async def test_an_answer_and_a_claim_do_not_both_drive(two: Two) -> None:
     mine, others = two
     for n in range(TRIALS):
         await _begin(mine, replace(creation(n, rest=Rest(wake_at=0)), points=(opened(f"p{n}"),)))
@@ -278,7 +278,7 @@ async def test_slots_are_never_exceeded_and_each_waiter_gets_one(two: Two) -> No
             assert await mine.limits.find_admission(uid(n)) is None
 
 
-async def test_who_ends_while_it_asks_for_a_slot_does_not_keep_its_place(two: Two) -> None:
+async def test_an_execution_that_ends_while_it_asks_for_a_slot_does_not_keep_its_place(two: Two) -> None:
     """Nobody sees the place yet when it is given back: it has to be waited for."""
     mine, others = two
     await _begin(mine, creation(1), creation(2))

@@ -45,7 +45,7 @@ def hear(clock: ServerClock, machine: Machine, *, takes: int, server_time: int) 
     clock.hear(asked_at, server_time)
 
 
-def test_the_server_told_its_time_in_the_middle_between_asking_and_hearing(machine: Machine) -> None:
+def test_the_time_of_the_server_counts_for_the_middle_of_the_request(machine: Machine) -> None:
     clock = ServerClock()
     hear(clock, machine, takes=10, server_time=1_000_000)
     assert clock.now() == 1_000_005
@@ -135,7 +135,7 @@ def test_a_server_s_clock_that_was_set_back_is_followed_again_when_it_has_caught
     assert clock.now() == 20_000_001
 
 
-def test_who_comes_later_goes_on_from_the_time_of_the_others(machine: Machine) -> None:
+def test_a_later_instance_goes_on_from_the_time_of_the_others(machine: Machine) -> None:
     clock = ServerClock()
     hear(clock, machine, takes=2, server_time=10_000_000)
     clock.keep_up(10_000_500)  # which is no more than two clocks may differ by
@@ -295,7 +295,7 @@ async def test_an_execution_without_an_owner_is_claimed_although_the_clock_was_s
         await store.close()
 
 
-async def test_who_opens_while_the_server_s_clock_is_behind_has_the_time_that_the_others_say_next(
+async def test_an_instance_opened_while_the_clock_of_the_server_is_behind_has_the_time_of_the_others(
     postgres: Databases,
 ) -> None:
     address = postgres.address()
@@ -325,7 +325,7 @@ FULL = """
 """
 
 
-async def test_what_was_claimed_and_renewed_is_told_although_the_others_cannot_be_told_of_a_step(
+async def test_claims_and_renewals_return_although_a_step_of_the_clock_cannot_be_stored(
     postgres: Databases, machine: Machine
 ) -> None:
     address = postgres.fresh()

@@ -75,7 +75,7 @@ async def test_a_connection_is_encrypted_if_the_address_requires_it(server: Post
     assert not await _is_encrypted(f"{server.address()}?sslmode=disable")
 
 
-async def test_a_server_that_cannot_prove_who_it_is_is_refused(server: PostgresServer, certificate: Path) -> None:
+async def test_a_server_without_a_trusted_certificate_is_refused(server: PostgresServer, certificate: Path) -> None:
     another, _ = _certificate(certificate.parent, "another")
     for more in ("", f"&sslrootcert={another}"):
         with pytest.raises(LayoverError) as refused:
@@ -83,7 +83,7 @@ async def test_a_server_that_cannot_prove_who_it_is_is_refused(server: PostgresS
         assert "certificate" in refused.value.message
 
 
-async def test_a_server_that_proves_who_it_is_is_used(server: PostgresServer, certificate: Path) -> None:
+async def test_a_server_with_a_trusted_certificate_is_used(server: PostgresServer, certificate: Path) -> None:
     address = f"{server.address()}?sslmode=verify-full&sslrootcert={certificate}"
     assert await _is_encrypted(address)
     db = PostgresSchema(read_address(address))

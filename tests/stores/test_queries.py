@@ -106,7 +106,7 @@ async def test_a_cursor_need_not_be_a_row(store: Store) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1])
-async def test_who_asks_for_nothing_gets_nothing(store: Store, limit: int) -> None:
+async def test_a_limit_below_one_returns_nothing(store: Store, limit: int) -> None:
     await many(store)
     await go_on(store, 1, points=(OpenedPoint(point=point("p")),))
     assert await store.queries.list_executions(ExecutionFilter(limit=limit)) == []
@@ -120,6 +120,24 @@ async def test_an_execution_is_found_by_its_id(store: Store) -> None:
     assert row is not None
     assert (row.head.execution_id, row.info.created_at, row.finished_at, row.closed) == (uid(1), 100, None, None)
     assert await store.queries.find_execution(uid(2)) is None
+
+
+async def test_an_execution_stands_where_its_log_and_its_open_points_say(store: Store) -> None:
+    await create(store, 1)
+    await create(store, 2)
+    points = (
+        OpenedPoint(point=point("a", opened_at=300)),
+        OpenedPoint(point=point("b", kind="signal", opened_at=200)),
+        OpenedPoint(point=point("c", opened_at=400)),
+    )
+    await go_on(store, 1, points=points, at=500)
+    waiting, idle, unknown = await store.queries.read_standings([uid(1), uid(2), uid(3)])
+    assert unknown is None
+    assert waiting is not None
+    assert waiting.point is not None
+    assert idle is not None
+    assert (waiting.updated_at, waiting.points, waiting.point.point.id) == (500, 3, "a")
+    assert (idle.points, idle.point) == (0, None)
 
 
 async def test_executions_are_counted_by_status(store: Store) -> None:

@@ -40,7 +40,7 @@ async def test_the_first_so_many_start_at_once_and_the_others_evenly(store: Stor
     assert await admitted(store, *range(1, 6)) == [1, 2]
 
 
-async def test_a_moment_is_kept_for_who_has_to_wait(store: Store) -> None:
+async def test_a_moment_is_kept_for_each_waiting_execution(store: Store) -> None:
     await resting(store, 1, 2, 3)
     for n in (1, 2):
         await store.limits.admit(rate(n, 1, 1_000), 500)
@@ -90,14 +90,14 @@ async def test_what_gives_its_moment_back_has_used_up_the_rate(store: Store) -> 
 # Both
 
 
-async def test_the_rate_is_used_by_who_holds_a_slot_only(store: Store) -> None:
+async def test_the_rate_is_used_by_holders_of_a_slot_only(store: Store) -> None:
     await resting(store, 1, 2, 3)
     assert await store.limits.admit(both(1), 500) == holding(1)
     assert await store.limits.admit(both(2), 501) == waiting(1, 1)
     assert await store.limits.admit(rate(3, 1), 502) == later(1_500)
 
 
-async def test_who_has_a_slot_may_still_have_to_wait_for_the_rate(store: Store) -> None:
+async def test_the_holder_of_a_slot_may_have_to_wait_for_the_rate(store: Store) -> None:
     await resting(store, 1, 2)
     await store.limits.admit(both(1, most=2), 500)
     assert await store.limits.admit(both(2, most=2), 501) == later(1_500)
@@ -106,7 +106,7 @@ async def test_who_has_a_slot_may_still_have_to_wait_for_the_rate(store: Store) 
     assert await admitted(store, 2) == [2]
 
 
-async def test_who_is_next_in_line_gets_its_moment_with_the_slot(store: Store) -> None:
+async def test_the_next_in_line_gets_its_moment_with_the_slot(store: Store) -> None:
     await resting(store, 1, 2, 3)
     for n in (1, 2, 3):
         await store.limits.admit(both(n), 500)
@@ -119,7 +119,7 @@ async def test_who_is_next_in_line_gets_its_moment_with_the_slot(store: Store) -
 
 
 @pytest.mark.parametrize(("now", "due_at"), [(700, 1_500), (1_700, 1_700)])
-async def test_who_gets_the_slot_asks_again_at_its_moment(store: Store, now: int, due_at: int) -> None:
+async def test_the_new_holder_of_a_slot_asks_again_at_its_moment(store: Store, now: int, due_at: int) -> None:
     await resting(store, 1)
     own = message(1, sender=2, destination=uid(2), due_at=60_000)
     other = message(2, sender=2, destination=uid(9), due_at=60_000)
@@ -132,7 +132,7 @@ async def test_who_gets_the_slot_asks_again_at_its_moment(store: Store, now: int
     assert (await store.outbox.read_due(due_at, 10)).due == (replace(own, due_at=due_at),)
 
 
-async def test_who_waits_for_the_rate_gives_its_slot_back(store: Store) -> None:
+async def test_an_execution_that_waits_for_the_rate_gives_its_slot_back(store: Store) -> None:
     await resting(store, 1, 2, 3)
     await store.limits.admit(both(1, most=2), 500)
     await store.limits.admit(both(2, most=2), 500)

@@ -123,7 +123,7 @@ async def test_a_signal_that_was_forgotten_can_come_again(store: Store) -> None:
 # Waits
 
 
-async def test_who_waits_is_found_by_name_and_key(store: Store) -> None:
+async def test_waits_are_found_by_name_and_key(store: Store) -> None:
     for n in (2, 1):
         await create(store, n)
         await go_on(store, n, points=(waiting(f"p{n}", ("paid", "k1"), ("sent", "k1")),))

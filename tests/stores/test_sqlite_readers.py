@@ -68,7 +68,7 @@ async def test_all_that_one_glance_sees_is_of_one_moment(readers: Readers, path:
     assert (await readers.glance(_where))[0] == [1, 2]
 
 
-async def test_the_loop_does_not_wait_for_who_has_locked_the_file(path: Path) -> None:
+async def test_the_loop_does_not_wait_for_a_locked_file(path: Path) -> None:
     other = apsw.Connection(str(path))
     other.pragma("locking_mode", "exclusive")
     other.execute("BEGIN EXCLUSIVE")

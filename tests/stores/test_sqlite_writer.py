@@ -105,7 +105,7 @@ async def test_one_that_fails_does_not_spoil_the_others(
     assert await kept(writer) == [1, 2]
 
 
-async def test_a_locked_file_is_waited_for_then_told_and_then_written(writer: Writer, path: Path) -> None:
+async def test_a_locked_file_is_waited_for_then_reported_and_later_written(writer: Writer, path: Path) -> None:
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
     with pytest.raises(StoreUnavailable, match="locked") as refused:
@@ -118,7 +118,7 @@ async def test_a_locked_file_is_waited_for_then_told_and_then_written(writer: Wr
     assert await kept(writer) == [2]
 
 
-async def test_all_who_wait_for_a_locked_file_are_told_together(
+async def test_all_jobs_that_wait_for_a_locked_file_fail_together(
     writer: Writer, path: Path, statements: list[str]
 ) -> None:
     waiting, give_up = threading.Event(), threading.Event()
@@ -142,7 +142,7 @@ async def test_all_who_wait_for_a_locked_file_are_told_together(
     assert statements == ["BEGIN IMMEDIATE"] * 2
 
 
-async def test_a_full_disk_is_told_and_leaves_nothing_half_written(writer: Writer) -> None:
+async def test_a_full_disk_raises_and_leaves_nothing_half_written(writer: Writer) -> None:
     await writer.write(keep(1))
     await writer.write(lambda db: db.pragma("max_page_count", db.pragma("page_count") + 10))
     with held_up(writer):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-async def test_an_unexpected_error_between_transactions_is_told_and_the_next_is_written(
+async def test_an_unexpected_error_between_transactions_is_raised_and_the_next_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "a.db"

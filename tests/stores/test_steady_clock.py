@@ -63,7 +63,7 @@ def test_time_goes_on_when_the_calendar_is_set_back() -> None:
     assert clock() == machine.calendar
 
 
-async def test_who_comes_after_the_calendar_was_set_back_has_the_time_of_those_who_are_there(tmp_path: Path) -> None:
+async def test_an_instance_opened_after_the_calendar_was_set_back_has_the_time_of_the_others(tmp_path: Path) -> None:
     machine = Machine()
     one, two = machine.store(tmp_path), machine.store(tmp_path)
     await one.open(ME)
@@ -82,7 +82,7 @@ async def test_who_comes_after_the_calendar_was_set_back_has_the_time_of_those_w
         await one.close()
 
 
-async def test_a_calendar_that_is_set_forward_ends_no_lease_of_who_lives(tmp_path: Path) -> None:
+async def test_a_calendar_that_is_set_forward_ends_no_lease_of_a_living_instance(tmp_path: Path) -> None:
     machine = Machine()
     one, two = machine.store(tmp_path), machine.store(tmp_path)
     await one.open(ME)
@@ -105,7 +105,7 @@ async def test_a_calendar_that_is_set_forward_ends_no_lease_of_who_lives(tmp_pat
         await one.close()
 
 
-async def test_one_execution_that_is_asked_for_is_not_taken_from_who_lives_either(tmp_path: Path) -> None:
+async def test_an_execution_claimed_by_id_is_not_taken_from_a_living_instance_either(tmp_path: Path) -> None:
     machine = Machine()
     one, two = machine.store(tmp_path), machine.store(tmp_path)
     await one.open(ME)

@@ -148,7 +148,7 @@ async def test_what_it_began_with_stays_to_the_end_and_goes_with_it(store: Store
     assert await found(store, b'{"total": 12}') == []
 
 
-async def test_who_comes_second_with_an_id_changes_nothing(store: Store) -> None:
+async def test_a_second_creation_with_an_id_does_not_change_the_index(store: Store) -> None:
     await began(store, {1: INPUTS[1]})
     again = replace(creation(1), input=b'{"other": 1}')
     assert (await commit(store, again)).verdict == "exists"

@@ -161,6 +161,7 @@ async def test_what_a_user_may_not_do_is_refused_and_what_they_do_is_audited(lay
     assert [(one.user, one.act) for one in await layover.audit().all()] == [
         ("bob", "approval.approve"),
         ("bob", "execution.start"),
+        ("engine", "workflow.save"),
     ]
 
 

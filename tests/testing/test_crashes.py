@@ -313,7 +313,7 @@ async def test_another_world_beside_it_does_not_get_in_its_way(layover: Layover)
     assert (execution.output, layover.crashes) == (1, 1)
 
 
-async def test_a_crash_that_never_came_is_told(tmp_path: Path) -> None:
+async def test_a_crash_that_never_came_fails_the_test(tmp_path: Path) -> None:
     layover = Layover(tmp_path)
     await layover.start(flow(end(1)))
     layover.crash_at(P.APPEND_DECIDED, nth=3)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from layover.nodes.context import NodeContext
 
 
-async def test_it_returns_what_it_is_told(layover: Layover) -> None:
+async def test_a_fake_returns_the_given_value(layover: Layover) -> None:
     fake = layover.fake("work", returns={"id": 7})
     execution = await layover.start(flow(call("a", input={"n": 1}), end("${nodes.a.id}")))
     assert (execution.output, fake.inputs) == (7, [{"n": 1}])
@@ -31,7 +31,7 @@ async def test_it_may_be_given_what_is_no_object(layover: Layover) -> None:
 
 
 @pytest.mark.parametrize("what", [Refused("no"), Refused])
-async def test_it_raises_what_it_is_told(layover: Layover, what: Refused | type[Refused]) -> None:
+async def test_a_fake_raises_the_given_error(layover: Layover, what: Refused | type[Refused]) -> None:
     layover.fake("work", raises=what)
     execution = await layover.start(flow(call("a")))
     assert execution.error is not None
@@ -61,7 +61,7 @@ async def test_it_calls_something_else(layover: Layover) -> None:
     assert execution.output == ["a 8", 2]
 
 
-async def test_it_is_told_one_thing_to_do(layover: Layover) -> None:
+async def test_a_fake_takes_one_of_returns_and_raises(layover: Layover) -> None:
     with pytest.raises(TypeError, match="`work` is given `returns` and `raises`"):
         layover.fake("work", returns=1, raises=Refused("no"))
 

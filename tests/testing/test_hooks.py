@@ -46,7 +46,7 @@ async def test_headers_that_are_given_count_and_a_wrong_signature_is_refused(lay
     assert (await layover.hook("paid", b"[1]", headers={"X-Event": "push"})).status == "started"
 
 
-async def test_what_a_test_has_to_say_first_is_told(layover: Layover) -> None:
+async def test_a_hook_without_its_secret_or_its_workflow_is_refused_with_what_to_do(layover: Layover) -> None:
     await layover.register(shop("github"))
     with pytest.raises(BadUse, match="KEY"):
         await layover.hook("paid")

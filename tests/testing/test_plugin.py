@@ -115,7 +115,7 @@ def test_methods_and_other_fixtures_are_fine(pytester: pytest.Pytester) -> None:
         run(pytester, test, *options).assert_outcomes(passed=2)
 
 
-def test_a_plain_function_is_told_to_be_async(pytester: pytest.Pytester) -> None:
+def test_a_plain_function_is_refused_with_the_advice_to_be_async(pytester: pytest.Pytester) -> None:
     result = run(pytester, "def test_it(layover): pass")
     result.assert_outcomes(errors=1)
     result.stdout.fnmatch_lines(["*The fixture `layover` is awaited: make `test_it` an `async def`.*"])

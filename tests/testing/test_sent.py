@@ -45,7 +45,7 @@ async def test_a_destination_that_refuses_is_tried_again(layover: Layover) -> No
     assert [one.attempt for one in layover.sent] == [3]
 
 
-async def test_a_destination_refuses_until_it_is_told_otherwise(layover: Layover) -> None:
+async def test_a_destination_refuses_until_the_test_lets_it_accept(layover: Layover) -> None:
     layover.refuse("ops-chat")
     execution = await layover.start(ASKS, {"n": 1})
     await layover.skip("2d")
@@ -63,7 +63,7 @@ async def test_mail_goes_to_each_person_who_is_asked_and_has_an_address(layover:
     assert [(one.to, one.user) for one in layover.sent] == [("ada@example.com", "ada")]
 
 
-async def test_a_person_without_an_address_is_told_of_by_why(layover: Layover) -> None:
+async def test_a_person_without_an_address_is_named_by_why(layover: Layover) -> None:
     execution = await layover.start(MAILS, {"n": 1})
     assert layover.sent == []
     reason = (await (await execution.point("ok")).why()).reasons[0].because[0]
@@ -92,7 +92,7 @@ async def test_a_notification_survives_crashes(layover: Layover) -> None:
     assert [one.kind for one in layover.sent] == ["pause.opened"]
 
 
-async def test_replies_are_for_those_who_may_debug_and_destinations_for_admins(layover: Layover) -> None:
+async def test_replies_need_permission_to_debug_and_destinations_need_admin(layover: Layover) -> None:
     layover.refuse("ops-chat", times=1)
     await layover.start(ASKS, {"n": 1})
     viewer, operator = layover.as_user("vic", ["viewer"]), layover.as_user("oda", ["operator"])

@@ -95,7 +95,7 @@ async def test_what_is_done_to_workflows_keys_and_points_survives(layover: Layov
     assert await layover.workflows().all() == []
 
 
-async def test_what_a_crash_changes_is_told_with_the_crash(layover: Layover) -> None:
+async def test_what_a_crash_changes_is_reported_with_the_crash(layover: Layover) -> None:
     async def counting(layover: Layover) -> None:
         work = layover.fake("work")
         await layover.start(flow(call("a")))

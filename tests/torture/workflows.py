@@ -134,7 +134,7 @@ def _shorten(node: Document, dice: SeededDice) -> None:
         if field in node:
             node[field] = dice.pick(lengths)
     if "remind" in node:
-        node["remind"] = ["20ms", "80ms"]
+        node["remind"] = ["20ms", "80ms", *([{"before": "30ms"}] if "deadline" in node else [])]
     if "escalate" in node:
         node["escalate"] = {**node["escalate"], "after": "100ms"}
     if "retry" in node:

@@ -5,6 +5,7 @@ over HTTP: it needs the database itself.
 """
 
 from layover.admin.addresses import address_of, without_password
+from layover.admin.audit import new_audit_key, verify_audit, verify_receipt
 from layover.admin.database_copy import CopyReport, CopyViolation, copy
 from layover.admin.diagnosis import doctor
 from layover.admin.findings import Diagnosis, Finding
@@ -15,11 +16,15 @@ from layover.admin.progress import AdminProgress
 from layover.admin.queue import WorkQueue, queue_of
 from layover.admin.retention import Purged, purge
 from layover.admin.verification import Verification, verify
+from layover.runtime.audit.findings import AuditFinding, AuditVerification
+from layover.runtime.audit.receipts import ReceiptCheck
 from layover.runtime.maintenance.database_copy import Tally
 from layover.runtime.maintenance.verify import Violation
 
 __all__ = [
     "AdminProgress",
+    "AuditFinding",
+    "AuditVerification",
     "CopyReport",
     "CopyViolation",
     "Diagnosis",
@@ -27,6 +32,7 @@ __all__ = [
     "MigrationReport",
     "OperatorEngine",
     "Purged",
+    "ReceiptCheck",
     "Schema",
     "Tally",
     "Verification",
@@ -36,10 +42,13 @@ __all__ = [
     "copy",
     "doctor",
     "migrate",
+    "new_audit_key",
     "purge",
     "queue_of",
     "running_instances",
     "schema_of",
     "verify",
+    "verify_audit",
+    "verify_receipt",
     "without_password",
 ]

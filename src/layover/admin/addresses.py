@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
-from layover.bootstrap import DEFAULT, address_of, file_of, without_password
+from layover.bootstrap import address_of, file_of
+from layover.redaction import without_password
 
-__all__ = ["DEFAULT", "address_of", "file_of", "without_password"]
+__all__ = ["address_of", "file_of", "without_password"]

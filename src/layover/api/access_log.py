@@ -41,11 +41,14 @@ class AccessLog:
         """Note a request that was answered."""
         level = logging.INFO if route.startswith(_OPERATIONS) else logging.DEBUG
         if _log.isEnabledFor(level):
-            _log.log(
-                level,
+            values = request_id, status, scope["method"], route, scope.get(CALLER), _milliseconds(began)
+            # `Logger.log` would search the stack each time for the line of source that logs.
+            line = _log.makeRecord(
+                *(_log.name, level, __file__, 0),
                 "request_answered request=%s status=%d method=%s route=%s caller=%s ms=%d",
-                *(request_id, status, scope["method"], route, scope.get(CALLER), _milliseconds(began)),
+                *(values, None),
             )
+            _log.handle(line)
 
     def refused(self, scope: Scope, request_id: str, route: str, refusal: tuple[int, str], began: float) -> None:
         """Note a request that was refused, by its status and code; with its address if it was denied."""

@@ -13,6 +13,7 @@ PROBLEMS: Final = (
     "already_answered",
     "already_decided",
     "not_your_turn",
+    "claimed",
     "point_closed",
     "decision_required",
     "comment_required",

@@ -6,13 +6,15 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from starlette.applications import Starlette
+from starlette.routing import Match
 
 from layover.api.access.config import AccessSettings
 from layover.api.access.guard import KeysAndTokens
-from layover.api.endpoint import Answering, request_id_of
+from layover.api.answering import Answering
+from layover.api.endpoint import request_id_of
 from layover.api.problems import Refusal
 from layover.api.route_index import RouteIndex
-from layover.api.routes import ROUTES
+from layover.api.routes import PAGE_ROUTES, ROUTES
 from layover.api.services import Services
 from layover.api.settings import ApiSettings
 from layover.coordination.local import LocalLimiter
@@ -20,7 +22,7 @@ from layover.coordination.local import LocalLimiter
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from layover.api.routing import Route
     from layover.api.services import Guard
@@ -35,20 +37,48 @@ def application(
     guard: Guard | None = None,
     limiter: Limiter | None = None,
     access: AccessSettings | None = None,
-    routes: Iterable[Route] = ROUTES,
+    routes: Iterable[Route] = (*ROUTES, *PAGE_ROUTES),
 ) -> Starlette:
     """Return an application for a runtime, which the caller opens and stops."""
+    access = access or AccessSettings()
     services = Services(
         runtime,
         settings=settings or ApiSettings(),
-        guard=guard or KeysAndTokens(runtime, access or AccessSettings()),
+        guard=guard or KeysAndTokens(runtime, access),
         limiter=limiter or LocalLimiter(),
+        access=access,
     )
-    app = Starlette(routes=[RouteIndex(routes, services)])
+    app = _Application(RouteIndex(routes, services))
     app.state.services = services
-    app.router.redirect_slashes = False
-    app.router.default = _not_found
     return app
+
+
+class _Application(Starlette):
+    """Leads a request straight to its endpoint, which answers errors itself.
+
+    Middleware that is added to it comes before that, as usual; the two layers of Starlette that answer errors do not.
+    """
+
+    def __init__(self, index: RouteIndex) -> None:
+        super().__init__(routes=[index])
+        self._index = index
+        self.router.redirect_slashes = False
+        self.router.default = _not_found
+
+    def build_middleware_stack(self) -> ASGIApp:
+        """Return what answers requests."""
+        app: ASGIApp = self._answer
+        for middleware, given, named in reversed(self.user_middleware):
+            app = middleware(app, *given, **named)
+        return app
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        match, found = self._index.matches(scope)
+        if match is Match.NONE:
+            await self.router(scope, receive, send)
+        else:
+            scope.update(found)
+            await found["endpoint"](scope, receive, send)
 
 
 async def _not_found(scope: Scope, _receive: Receive, send: Send) -> None:

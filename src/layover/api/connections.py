@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from layover.api.answering import CONNECTION
 from layover.api.connection_log import ConnectionLog
-from layover.api.endpoint import CONNECTION, RESERVED
+from layover.api.endpoint import RESERVED
 from layover.api.problems import Refusal
 from layover.api.raw_answers import raw_answer
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from layover.api.problems import Refusal
 from layover.core.definitions.durations import format_duration, parse_duration
+from layover.core.moments import Moment
 from layover.model.problems import FieldError
 
 if TYPE_CHECKING:
@@ -40,6 +41,23 @@ def queried_wait_of(call: Request[Any, Any], text: str | None) -> int:
         return wait_of(call, text)
     except Refusal as error:
         raise Refusal("invalid_parameter", f"wait: {error.errors[0].message}") from error
+
+
+def queried_length(name: str, text: str | None) -> int | None:
+    """Return how long a parameter says, in milliseconds."""
+    try:
+        return None if text is None else parse_duration(text)
+    except ValueError as error:
+        raise Refusal("invalid_parameter", f"{name}: {error}.") from error
+
+
+def queried_moment(name: str, text: str | None) -> int | None:
+    """Return the moment that a parameter names, in milliseconds since 1970."""
+    try:
+        return None if text is None else Moment.read(text).milliseconds
+    except (ValueError, OverflowError) as error:
+        example = "2026-11-20T08:00:00Z"
+        raise Refusal("invalid_parameter", f"{name}: not a moment with a time zone, such as {example}.") from error
 
 
 def misfit(field: str, message: str) -> Refusal:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import math
 import re
 import secrets
-from contextlib import aclosing, nullcontext
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -15,6 +13,7 @@ from urllib.parse import parse_qsl
 from starlette.requests import ClientDisconnect
 
 from layover.api.access_log import CALLER
+from layover.api.answering import Answering, problem_response
 from layover.api.bodies import check_media_type, decoded, queried, read_body
 from layover.api.hosts import is_own_address
 from layover.api.idempotency import LONGEST_KEY, OthersReply, Repeatable
@@ -24,16 +23,19 @@ from layover.api.routing import NoQuery
 from layover.errors import LayoverError
 from layover.logs.context import REQUEST_ID
 from layover.runtime.execution.callback_tokens import has_form_of_token, hash_of
+from layover.service.links import find_link
 from layover.service.permissions import NOBODY
+from layover.service.sessions import is_session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from starlette.types import Message, Receive, Scope, Send
+    from starlette.types import Receive, Scope, Send
 
     from layover.api.routing import Route
     from layover.api.services import Services
     from layover.model.access import Caller
+    from layover.ports.access import LinkRow
 
 
 _log = logging.getLogger("layover.api")
@@ -42,24 +44,18 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _MOST_PARAMETERS = 100
 _NO_QUERY = NoQuery()
 _LOOPBACK = frozenset({"127.0.0.1", "::1"})
-_ONCE = ("authorization", "content-length", "content-type", "host", "idempotency-key", "x-api-key")
+_ONCE = (
+    *("authorization", "content-length", "content-type", "cookie", "host", "idempotency-key", "if-match"),
+    "x-api-key",
+)
 _FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip")
 _FAULTS_FROM = 500
 _OPERATING = ("execution:cancel", "admin")
+_STREAM = "text/event-stream"
 _LATER = {"retry-after": "5", "connection": "close"}
 _INTERNAL = Refusal("internal", "Something went wrong here; the request id finds it in the log.")
 
-CONNECTION = "layover.connection"  # the extension of a server that tells of a connection, and can drop it
 RESERVED = "layover.reserved"  # of one that answers only operators on a connection, since there are too many
-
-SECURITY_HEADERS = {
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cache-control": "no-store",
-    "cross-origin-resource-policy": "same-origin",
-    "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
-}
 
 
 class Endpoint:
@@ -69,6 +65,7 @@ class Endpoint:
         self.routes = routes
         self._services = services
         self._template = next((route.path for route in routes.values()), "")
+        self._is_page = any(route.page for route in routes.values())
         self._allow = ", ".join(sorted({*routes, *({"HEAD"} if "GET" in routes else ())}))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -85,14 +82,17 @@ class Endpoint:
         self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str], request_id: str
     ) -> None:
         began = perf_counter()
-        answering = Answering(send, request_id, scope, is_head=scope["method"] == "HEAD")
+        answering = Answering(send, request_id, scope, is_head=scope["method"] == "HEAD", is_page=self._is_page)
         route = self.routes.get("GET" if scope["method"] == "HEAD" else scope["method"])
         try:
             if route is None:
                 raise Refusal("method_not_allowed", f"Use {self._allow}.", headers={"allow": self._allow})  # noqa: TRY301 - told like all others
             tracer = self._services.runtime.tracer
-            with nullcontext() if tracer is None else tracer.received(headers.get("traceparent", "")):
+            if tracer is None:
                 reply = await self._reply(route, scope, headers, receive, request_id)
+            else:
+                with tracer.received(headers.get("traceparent", "")):
+                    reply = await self._reply(route, scope, headers, receive, request_id)
         except ClientDisconnect:
             return
         except Exception as error:  # noqa: BLE001 - the edge: whatever it is, the client gets an answer
@@ -128,7 +128,7 @@ class Endpoint:
         if route.open == "token":
             await self._check_token(path["token"], scope, request_id)
         elif route.limited and route.open != "sender":
-            await self._limit(self._known_as(caller, scope))
+            await self._limit_caller(route, caller, scope)
         if caller is not NOBODY and route.needs and not caller.may(route.needs):
             raise Refusal("forbidden", f"This needs the permission {' or '.join(route.needs)}.")
         pairs = _pairs(scope)
@@ -142,9 +142,12 @@ class Endpoint:
             path=path,
             headers=headers,
             request_id=request_id,
-            base=scope.get("root_path", ""),
+            address=services.proxies.host_of(scope),
+            scope=scope,
             counted_as=self._known_as(caller, scope) if route.open == "sender" else "",
         )
+        if route.by_link:
+            call.admitted = await self._find_link(path["token"], scope, request_id)
         if route.admit is not None:
             call.admitted = await route.admit(call)
         if route.body is not None:
@@ -160,12 +163,16 @@ class Endpoint:
         """Return the caller; one that needs no credentials is `NOBODY`."""
         if route.is_open:
             return NOBODY
-        shown = headers.get("authorization"), headers.get("x-api-key")
-        guesses = self._services.guesses
-        if shown != (None, None):
+        services = self._services
+        token = services.sessions.token_in(scope, headers)
+        shown = headers.get("authorization"), headers.get("x-api-key"), token or None
+        guesses = services.guesses
+        if shown != (None, None, None):
             guesses.check(scope)
         try:
-            caller = await self._services.guard.caller_of(headers)
+            caller = await services.guard.caller_of(headers)
+            if caller is None and token:
+                caller = await self._signed_in(route, scope, headers, token)
         except Refusal as refusal:
             if refusal.code == "unauthenticated":
                 guesses.note(scope, shown, request_id)
@@ -173,7 +180,7 @@ class Endpoint:
             raise
         if caller is not None:
             return caller
-        if route.open == "loopback" and self._is_own_machine(scope, headers):
+        if route.open == "visitor" or (route.open == "loopback" and self._is_own_machine(scope, headers)):
             return NOBODY
         await self._limit(self._known_as(NOBODY, scope))
         raise Refusal(
@@ -181,6 +188,18 @@ class Endpoint:
             "Show credentials: `Authorization: Bearer` with a key or a JWT, or `X-API-Key`.",
             headers={"www-authenticate": "Bearer"},
         )
+
+    async def _signed_in(self, route: Route, scope: Scope, headers: Mapping[str, str], token: str) -> Caller | None:
+        """Return whose cookie it is, where a cookie counts; a page is shown to visitors as well."""
+        sessions = self._services.sessions
+        if route.open == "loopback" and not sessions.is_own(headers):
+            return None
+        if route.open != "visitor":
+            return await self._services.signed_in(scope, headers, token)
+        caller = await sessions.caller_of(token)
+        if caller is None:
+            self._services.guesses.note(scope, token, request_id_of(headers))
+        return caller
 
     def _check_host(self, host: str | None) -> None:
         """Refuse a request to a name that is not the server's: it may be a page that passes for it."""
@@ -208,13 +227,31 @@ class Endpoint:
             raise Refusal("unknown_token", "This callback token is unknown.")
         await self._limit(f"token {hashed.hex()}")
 
+    async def _find_link(self, token: str, scope: Scope, request_id: str) -> LinkRow | None:
+        """Return the link that a page is asked for by; one that does not exist counts as a guess."""
+        guesses = self._services.guesses
+        guesses.check(scope)
+        found = await find_link(self._services.runtime, token)
+        if found is None:
+            guesses.note(scope, token, request_id)
+        return found
+
     def _known_as(self, caller: Caller, scope: Scope) -> str:
         """Return what requests are counted by: the user, or else the address that they come from."""
         return f"user {caller.user}" if caller.credential else f"address {self._services.proxies.address_of(scope)}"
 
+    async def _limit_caller(self, route: Route, caller: Caller, scope: Scope) -> None:
+        """Refuse a caller who asks too often; a page that a person looks at asks more often than a program."""
+        if not is_session(caller.credential):
+            await self._limit(self._known_as(caller, scope))
+        elif route.answer_media != _STREAM:
+            await self._take(caller.credential, self._services.settings.session_limit)
+
     async def _limit(self, name: str) -> None:
         """Refuse a caller who asks too often."""
-        rate = self._services.settings.rate_limit
+        await self._take(name, self._services.settings.rate_limit)
+
+    async def _take(self, name: str, rate: tuple[int, float] | None) -> None:
         if rate is None:
             return
         wait = await self._services.limiter.take(name, *rate)
@@ -233,6 +270,8 @@ class Endpoint:
         scope = (user, route.method, path) if route.scope is None else (route.name, route.scope(call))
         body = call.body.hex() if isinstance(call.body, bytes) else call.body
         asked = [pairs, body] if route.same is None else route.same(call)
+        if route.pinned and (seen := call.headers.get("if-match")) is not None:
+            asked = [asked, seen]
         repeatable = Repeatable(self._services, scope, key, asked, None if route.scope is None else user)
         try:
             before = await repeatable.begin()
@@ -243,7 +282,7 @@ class Endpoint:
         try:
             reply = await route.handle(call)
         except LayoverError as error:
-            await repeatable.end(_problem(refusal_of(error) or _INTERNAL, call.request_id))
+            await repeatable.end(problem_response(refusal_of(error) or _INTERNAL, call.request_id))
             raise
         except BaseException:
             await repeatable.drop()
@@ -251,83 +290,6 @@ class Endpoint:
         if isinstance(reply, Response):
             await repeatable.end(reply if route.kept is None else route.kept(reply))
         return reply
-
-
-class Answering:
-    """Sends what is answered to one request, unless its connection is closed by then."""
-
-    def __init__(self, send: Send, request_id: str, scope: Scope, *, is_head: bool) -> None:
-        self._send_on = send
-        self._request_id = request_id
-        self._connection = scope.get("extensions", {}).get(CONNECTION, {})
-        self._is_head = is_head
-
-    async def refuse(self, refusal: Refusal) -> None:
-        """Say why not."""
-        await self.reply(_problem(refusal, self._request_id))
-
-    async def reply(self, reply: Response) -> None:
-        """Send an answer."""
-        body = reply.encoded()
-        headers = {**SECURITY_HEADERS, **reply.headers}
-        if reply.status != 204:
-            headers["content-type"] = reply.media_type
-            headers["content-length"] = str(len(body))
-        await self._begin(reply.status, headers)
-        await self._send({"type": "http.response.body", "body": b"" if self._is_head else body})
-
-    async def stream(self, stream: Stream, receive: Receive, stalled_after: float) -> None:
-        """Send pieces as they come; a client that has gone, or takes none for too long, is let go."""
-        loop = asyncio.get_running_loop()
-        sending = loop.create_task(self._send_pieces(stream, stalled_after))
-        leaving = loop.create_task(_gone(receive))
-        try:
-            await asyncio.wait({sending, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        finally:
-            sending.cancel()
-            leaving.cancel()
-            ended, _ = await asyncio.gather(sending, leaving, return_exceptions=True)
-            if isinstance(ended, Exception):
-                _log.info("stream_let_go request=%s error=%r", self._request_id, ended)
-                # What waits to be sent to a client that takes nothing would be kept for as long as it likes.
-                abort = self._connection.get("abort")
-                if abort is not None:
-                    abort()
-                    await asyncio.sleep(0)  # the server learns of it before we return
-
-    async def _send_pieces(self, stream: Stream, stalled_after: float) -> None:
-        async with aclosing(stream.pieces) as pieces:
-            await self._begin(200, {**SECURITY_HEADERS, "content-type": stream.media_type, **stream.headers})
-            if not self._is_head:
-                async for piece in pieces:
-                    async with asyncio.timeout(stalled_after):
-                        await self._send({"type": "http.response.body", "body": piece, "more_body": True})
-            await self._send({"type": "http.response.body", "body": b""})
-
-    async def _send(self, message: Message) -> None:
-        is_closing = self._connection.get("is_closing")
-        if is_closing is None or not is_closing():  # the server learns later than the socket that a client has gone
-            await self._send_on(message)
-
-    async def _begin(self, status: int, headers: Mapping[str, str]) -> None:
-        all_headers = {**headers, "x-request-id": self._request_id}
-        await self._send(
-            {
-                "type": "http.response.start",
-                "status": status,
-                "headers": [(name.encode("latin-1"), value.encode("latin-1")) for name, value in all_headers.items()],
-            }
-        )
-
-
-async def _gone(receive: Receive) -> None:
-    """Return when the client has gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-def _problem(refusal: Refusal, request_id: str) -> Response:
-    return Response(refusal.problem(request_id), refusal.status, refusal.headers, "application/problem+json")
 
 
 def _refusal(error: BaseException, request_id: str) -> Refusal:

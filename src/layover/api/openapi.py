@@ -48,8 +48,11 @@ _IN_PATHS: Final[dict[str, tuple[dict[str, Any], str, str]]] = {
     "{workflow}": (_ID, "The name of a trigger.", "paid"),
     "t": (_ID, "The token of a webhook.", "1Vk2f0sVq1yZ8mH3cT6wXbANx5e7Rj9-uPq_D4LgKtB0"),
     "destinations": (_ID, "The name of a destination.", "erp"),
+    "batches": (_EXECUTION, "The id of a batch.", "0195f2a6-7c00-7000-8000-5d1e0f3a9b42"),
     "deliveries": (_EXECUTION, "The id of a delivery.", "0195f2a6-7c00-8000-8000-5d1e0f3a9b42"),
     "people": (_ID, "The name of a user.", "ada"),
+    "receipts": (_ID, "The user who has decided.", "ada"),
+    "sessions": (_ID, "The id of a session.", "0195f2a6-7c00-7000-8000-3b5d1e0f9a4c"),
     "keys": (_ID, "The id of a key.", "0195f2a6-7c00-7000-8000-0c5d1e0f3a9b"),
 }
 _SCHEMES: Final[dict[str, Any]] = {
@@ -69,6 +72,7 @@ _HEADERS: Final[dict[str, Any]] = {
         "schema": {"type": "string", "pattern": "^[A-Za-z0-9._-]{1,64}$"},
     },
     "RetryAfter": {"description": "Seconds after which to try again.", "schema": {"type": "integer", "minimum": 1}},
+    "ETag": {"description": "The view: the hash of what a person is shown.", "schema": {"type": "string"}},
     "Location": {"description": "Where to find what was made.", "schema": {"type": "string"}},
     "Replayed": {
         "description": "The request was answered before, and this is what it was answered.",
@@ -82,6 +86,13 @@ _KEY: Final[dict[str, Any]] = {
     "required": False,
     "description": "The same request with the same key gets the same answer again, and nothing is done twice.",
     "schema": {"type": "string", "minLength": 1, "maxLength": LONGEST_KEY, "pattern": "^[ -~]+$"},
+}
+_IF_MATCH: Final[dict[str, Any]] = {
+    "name": "If-Match",
+    "in": "header",
+    "required": False,
+    "description": "The ETag of the pause point that the person had seen; refused if it shows something else now.",
+    "schema": {"type": "string", "maxLength": 66},
 }
 _LAST_SEEN: Final[dict[str, Any]] = {
     "name": "Last-Event-ID",
@@ -120,7 +131,7 @@ def document_of(families: Sequence[Routes], base: str = "") -> dict[str, Any]:
         "components": {
             "schemas": writer.schemas.components,
             "responses": dict(sorted(writer.responses.items())),
-            "parameters": {"IdempotencyKey": _KEY, "LastEventId": _LAST_SEEN},
+            "parameters": {"IdempotencyKey": _KEY, "IfMatch": _IF_MATCH, "LastEventId": _LAST_SEEN},
             "headers": _HEADERS,
             "securitySchemes": _SCHEMES,
         },
@@ -169,6 +180,8 @@ class _Writer:
         found += parameters_of(route.query)
         if route.keyed:
             found.append({"$ref": "#/components/parameters/IdempotencyKey"})
+        if route.pinned:
+            found.append({"$ref": "#/components/parameters/IfMatch"})
         if route.answer_media == _STREAM:
             found.append({"$ref": "#/components/parameters/LastEventId"})
         return found
@@ -184,6 +197,8 @@ class _Writer:
         headers = {"X-Request-Id": {"$ref": "#/components/headers/RequestId"}}
         if status in (201, 202) or HTTPStatus.ACCEPTED in route.answers:
             headers["Location"] = {"$ref": "#/components/headers/Location"}
+        if route.tagged:
+            headers["ETag"] = {"$ref": "#/components/headers/ETag"}
         if route.keyed:
             headers["Idempotency-Replayed"] = {"$ref": "#/components/headers/Replayed"}
         answer: dict[str, Any] = {"description": HTTPStatus(status).phrase, "headers": headers}

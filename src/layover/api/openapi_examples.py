@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from layover.model import access, deliveries, executions, people, points, shared, signals, triggers, workflows
+from layover.model import access, batches, deliveries, executions, people, points, shared, signals, triggers, workflows
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -55,6 +55,10 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     },
     points.DecisionBody: {"with_a_comment": {"comment": "Fine by me"}},
     points.DelegateBody: {"to_a_colleague": {"to": "ben"}},
+    points.LinkBody: {"for_two_days": {"user": "ben", "expires_in": "2d"}},
+    points.ClaimBody: {"from_another_person": {"take": True}},
+    points.AskBackBody: {"to_the_requester": {"question": "Which cost centre is it?"}},
+    points.ReplyBody: {"to_the_oldest_question": {"text": "4711"}},
     points.ResumePointBody: {
         "form": {"input": {"quantity": 3}},
         "approval": {"approved": False, "comment": "Too expensive"},
@@ -93,11 +97,23 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     },
     deliveries.DisableBody: {"with_a_reason": {"reason": "The server moves"}},
     deliveries.SendTestBody: {"mail": {"to": "ada@example.com"}},
+    batches.BatchBody: {
+        "how_many": {"act": "retry", "where": {"workflow": "order", "status": ["failed"]}, "dry_run": True},
+        "with_a_canary": {
+            "act": "retry",
+            "where": {"workflow": "order", "status": ["failed"]},
+            "rate": "50/s",
+            "canary": {"share": "5%", "watch": "10m"},
+        },
+    },
+    batches.StopBatchBody: {"with_a_reason": {"reason": "The server moves"}},
     deliveries.RedeliverBody: {"the_dead_ones": {"where": {"state": "dead", "destination": "ops-chat"}}},
     people.PersonBody: {
         "with_an_address": {"roles": ["finance"], "addresses": {"mail": "ada@example.com"}, "zone": "Europe/Berlin"},
         "away": {"addresses": {"mail": "ada@example.com"}, "away": {"until": "2027-01-07", "substitute": "ben"}},
     },
+    access.SignInLinkBody: {"for_an_approver": {"user": "ada", "roles": ["approver"], "expires_in": "1h"}},
+    access.SessionBody: {"with_a_key": {"key": "lay_Vk2f0sVq1yZ8mH3cT6wXbANx5e7Rj9-uPq_D4LgKtB0"}},
     access.KeyBody: {
         "for_a_job": {"name": "nightly import", "user": "importer", "roles": ["operator"], "expires_in": "90d"}
     },

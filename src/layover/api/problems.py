@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.problems import InvalidDefinition
 from layover.errors import AnswerRefused, Closed, InvalidInput, LayoverError, LimitReached, MissingFunctions, WrongState
-from layover.model.problems import FieldError, ProblemDetails, Winner
+from layover.model.problems import ClaimHolder, FieldError, PointDifference, ProblemDetails, Winner
 from layover.ports.errors import StoreError
 
 if TYPE_CHECKING:
@@ -26,18 +27,23 @@ STATUS: Final[dict[str, int]] = {
     "unauthenticated": 401,
     "bad_signature": 401,
     "forbidden": 403,  # the caller has not the permission
+    "cross_site": 403,  # a cookie, without what only a page of the server itself can send
     "not_allowed": 403,  # the caller is not among those who are asked
     "requester_excluded": 403,
+    "user_required": 403,
     "not_found": 404,
     "unknown_workflow": 404,
     "unknown_version": 404,
     "unknown_execution": 404,
     "unknown_node": 404,
     "unknown_point": 404,
+    "unknown_receipt": 404,
     "unknown_token": 404,
     "unknown_key": 404,
+    "unknown_session": 404,
     "unknown_trigger": 404,
     "unknown_input": 404,
+    "unknown_batch": 404,
     "unknown_delivery": 404,
     "unknown_destination": 404,
     "unknown_person": 404,
@@ -45,8 +51,11 @@ STATUS: Final[dict[str, int]] = {
     "request_timeout": 408,
     "already_exists": 409,
     "already_answered": 409,
+    "already_applied": 409,
     "already_decided": 409,
+    "already_replied": 409,
     "ambiguous_point": 409,
+    "claimed": 409,
     "decision_required": 409,
     "delivery_emptied": 409,
     "destination_exists": 409,
@@ -57,17 +66,22 @@ STATUS: Final[dict[str, int]] = {
     "managed_by_definition": 409,
     "managed_by_settings": 409,
     "missing_functions": 409,
+    "no_question": 409,
+    "no_requester": 409,
     "no_token": 409,
     "not_a_poll": 409,
     "not_a_schedule": 409,
+    "not_final": 409,
     "not_your_turn": 409,
     "point_closed": 409,
     "snapshot_pending": 409,
+    "too_many_questions": 409,
     "trigger_path_conflict": 409,
     "workflow_inactive": 409,
     "wrong_state": 409,
     "expired": 410,
     "token_used": 410,
+    "point_changed": 412,
     "payload_too_large": 413,
     "unsupported_media_type": 415,
     "misdirected": 421,  # the host is none of the server's names
@@ -105,6 +119,8 @@ class Refusal(LayoverError):  # noqa: N818 - it says what happened to the reques
         errors: Sequence[FieldError] = (),
         current_status: str | None = None,
         winner: Winner | None = None,
+        claim: ClaimHolder | None = None,
+        difference: PointDifference | None = None,
         holders: Sequence[str] = (),
         execution_id: str | None = None,
         functions: Sequence[str] = (),
@@ -114,6 +130,8 @@ class Refusal(LayoverError):  # noqa: N818 - it says what happened to the reques
         self.errors = tuple(errors)
         self.current_status = current_status
         self.winner = winner
+        self.claim = claim
+        self.difference = difference
         self.holders = tuple(holders)
         self.execution_id = execution_id
         self.functions = tuple(functions)
@@ -137,6 +155,8 @@ class Refusal(LayoverError):  # noqa: N818 - it says what happened to the reques
             errors=self.errors,
             current_status=self.current_status,
             winner=self.winner,
+            claim=self.claim,
+            difference=self.difference,
             holders=self.holders,
             execution_id=self.execution_id,
             functions=self.functions,
@@ -162,16 +182,26 @@ def refusal_of(error: LayoverError) -> Refusal | None:
     if code not in STATUS:
         return None
     winner = error.winner if isinstance(error, AnswerRefused) else None
+    claim = error.claim if isinstance(error, AnswerRefused) else None
+    difference = error.difference if isinstance(error, AnswerRefused) else None
     return Refusal(
         code,
         error.message,
         errors=[FieldError(path=path, message=message) for path, message in _places(error)],
         current_status=error.current_status or None if isinstance(error, WrongState) else None,
         winner=winner if isinstance(winner, Winner) else None,
+        claim=claim if isinstance(claim, ClaimHolder) else None,
+        difference=difference if isinstance(difference, PointDifference) else None,
         holders=error.holders if isinstance(error, LimitReached) else (),
         execution_id=error.execution_id if isinstance(error, MissingFunctions) else None,
         functions=error.types if isinstance(error, MissingFunctions) else (),
+        headers=_headers(error),
     )
+
+
+def _headers(error: LayoverError) -> dict[str, str]:
+    wait = error.retry_after if isinstance(error, WrongState) else None
+    return {} if wait is None else {"retry-after": str(max(1, math.ceil(wait)))}
 
 
 def _places(error: LayoverError) -> Sequence[tuple[str, str]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from layover.api.endpoint import SECURITY_HEADERS, request_id_of
+from layover.api.answering import SECURITY_HEADERS
+from layover.api.endpoint import request_id_of
 from layover.model.shared import encode
 
 if TYPE_CHECKING:

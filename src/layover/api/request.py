@@ -14,6 +14,8 @@ from layover.service.service import UserService
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from starlette.types import Scope
+
     from layover.api.services import Services
     from layover.model.access import Caller
 
@@ -30,6 +32,7 @@ class Response(msgspec.Struct, frozen=True):
     status: int = 200
     headers: dict[str, str] = {}
     media_type: str = "application/json"
+    cookies: tuple[str, ...] = ()  # to set, as they stand in the header
 
     def encoded(self) -> bytes:
         """Return the body."""
@@ -60,7 +63,8 @@ class Request(Generic[B, Q]):
         path: Mapping[str, str],
         headers: Mapping[str, str],
         request_id: str,
-        base: str = "",
+        scope: Scope,
+        address: str = "",
         counted_as: str = "",
     ) -> None:
         self.services = services
@@ -71,27 +75,38 @@ class Request(Generic[B, Q]):
         self.path = path
         self.headers = headers
         self.request_id = request_id
-        self.base = base  # the path that the application is mounted at
+        self.scope = scope  # as the server has given it
+        self.address = address  # of the client
         self.counted_as = counted_as  # where the route itself counts what its senders send
         self.admitted: object = None  # what the route has found out before the body was read
         self._service: UserService | None = None
 
     @property
+    def base(self) -> str:
+        """The path that the application is mounted at."""
+        return str(self.scope.get("root_path", ""))
+
+    @property
     def service(self) -> UserService:
         """What the caller can do."""
         if self._service is None:
-            services = self.services
-            actor = Actor(
-                services.runtime,
-                self.caller,
-                request_id=self.request_id,
-                act_wait=services.settings.act_wait,
-                stopping=services.stopping,
-                page_bytes=services.settings.page_bytes,
-                notes_keys=False,  # the reply to a request with a key is kept, with what was asked for
-            )
-            self._service = UserService(actor, services.forget_key)
+            self._service = self.service_of(self.caller)
         return self._service
+
+    def service_of(self, caller: Caller) -> UserService:
+        """Return what a user can do, also one who is known by something else than credentials, such as a link."""
+        services = self.services
+        actor = Actor(
+            services.runtime,
+            caller,
+            request_id=self.request_id,
+            address=self.address,
+            act_wait=services.settings.act_wait,
+            stopping=services.stopping,
+            page_bytes=services.settings.page_bytes,
+            notes_keys=False,  # the reply to a request with a key is kept, with what was asked for
+        )
+        return UserService(actor, services.forget_key, services.forget_session)
 
     @property
     def key(self) -> str | None:

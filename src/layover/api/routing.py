@@ -16,13 +16,17 @@ from layover.api.problems import STATUS
 from layover.api.request import Request, Response, Stream
 from layover.service.permissions import Permission
 
+FORM_MEDIA: Final = "application/x-www-form-urlencoded"
+LARGEST_FORM: Final = 500_000  # bytes
+
 Method: TypeAlias = Literal["GET", "POST", "PUT", "DELETE"]
 Handle: TypeAlias = Callable[[Request[Any, Any]], Awaitable[Response | Stream]]
 H = TypeVar("H", bound=Callable[..., Awaitable[Response | Stream]])
 
 # Who may use a route without a permission: anybody; callers on the machine itself; the holder of the token that is
-# part of the path; or any caller with valid credentials, whatever they permit.
-Open: TypeAlias = Literal["anybody", "loopback", "token", "sender", "known"]
+# part of the path; any caller with valid credentials, whatever they permit; or a visitor, who is known by credentials
+# if there are any, and else nobody: the page itself says what a visitor may not do.
+Open: TypeAlias = Literal["anybody", "loopback", "token", "sender", "known", "visitor"]
 
 
 class NoQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -55,9 +59,13 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
     scope: Callable[[Request[Any, Any]], str] | None = None
     same: Callable[[Request[Any, Any]], object] | None = None  # what has to be the same under a key, if not all
     kept: Callable[[Response], Response] | None = None  # what is kept of an answer that is not to be shown again
+    tagged: bool = False  # what is answered has an ETag
+    pinned: bool = False  # If-Match is obeyed
     limited: bool = True  # by the rate of the caller, and by how many connections there are
     alone: bool = False  # it says what it has, and does not need the database
     examples: dict[str, object] = {}  # of bodies, by name
+    by_link: bool = False  # the token in its path is that of a link to a pause point, which `admitted` holds
+    page: bool = False  # for people: its problems are pages, and it is not in the document
 
     @property
     def name(self) -> str:
@@ -79,6 +87,7 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
                 found |= {"store_unavailable", "stopping"}
         if not self.is_open:
             found |= {"unauthenticated", "rate_limited"}  # by whom credentials are guessed
+            found |= {"cross_site"} if self.open != "loopback" else set()
         if self.needs:
             found.add("forbidden")
         if "{" in self.path:
@@ -89,6 +98,8 @@ class Route(msgspec.Struct, frozen=True, kw_only=True):
             found |= {"payload_too_large", "request_timeout", "unsupported_media_type"}
             if self.body is not bytes:
                 found |= {"malformed", "invalid_body"}
+        if self.pinned:
+            found.add("point_changed")
         if self.keyed:
             found.add("in_progress")
             if self._says_something:
@@ -144,6 +155,19 @@ class Routes:
             return handle
 
         return add
+
+
+class Pages(Routes):
+    """Pages for people. A form is posted as browsers do it, to the path that it was read from."""
+
+    def _declare(self, method: Method, path: str, declared: dict[str, Any]) -> Callable[[H], H]:
+        if method == "POST":
+            declared = {"body": bytes, "media_types": (FORM_MEDIA,), "largest_body": LARGEST_FORM, **declared}
+        return super()._declare(
+            method,
+            path,
+            {"open": "visitor", **declared, "page": True, "keyed": False, "answers": {200: str}},
+        )
 
 
 def _sentence(handle: Callable[..., object]) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 
@@ -9,6 +11,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     """How much is taken from callers, and how long they are waited for."""
 
     rate_limit: tuple[int, float] | None = (100, 60.0)  # Requests of one caller
+    session_limit: tuple[int, float] | None = (600, 60.0)  # Requests of one session of a browser; streams do not count
     webhook_limit: tuple[int, float] | None = (600, 60.0)  # Deliveries to one webhook, and refused ones by address
     guess_limit: tuple[int, float] | None = (20, 60.0)  # Different credentials that are not valid, from one address
     body_limit: int = 2_000_000  # Bytes of a request body
@@ -22,6 +25,7 @@ class ApiSettings(msgspec.Struct, frozen=True, kw_only=True):
     connections_reserved: int = 16  # Connections beyond that, for operators and health
     trusted_proxies: tuple[str, ...] = ()  # Addresses and networks of proxies whose `X-Forwarded-For` is taken
     hosts: tuple[str, ...] | None = None  # Names that requests may be sent to, besides addresses and `localhost`
+    link_identity: Literal["link", "link+login"] = "link+login"  # What the holder of a link needs, to decide with it
     longest_wait: float = 60.0  # How long a start may wait
     act_wait: float = 10.0  # How long an operation waits until its execution has applied it
     streams: int = 1_000  # Streams open at once

@@ -28,6 +28,10 @@ class TrustedProxies:
 
     def address_of(self, scope: Scope) -> str:
         """Return what a request is counted by: the address that it comes from, or its network."""
+        return network_of(self.host_of(scope))
+
+    def host_of(self, scope: Scope) -> str:
+        """Return the address that a request comes from, as far as it can be trusted."""
         host: str = (scope.get("client") or ("",))[0]
         if self._networks and self.is_trusted(host):
             for named in reversed(_forwarded_for(scope)):
@@ -36,7 +40,7 @@ class TrustedProxies:
                 host = named
                 if not self.is_trusted(named):
                     break
-        return network_of(host)
+        return host
 
 
 def network_of(host: str) -> str:

@@ -33,6 +33,7 @@ class WorkflowFields(TypedDict, total=False):
     rate: Rate
     max_recoveries: int
     retention: Duration
+    undo: Duration
 
 
 class NodeFields(TypedDict, total=False):
@@ -103,9 +104,11 @@ class AskingFields(NodeFields, total=False):
     approvers: People
     users: Sequence[str]
     roles: Sequence[str]
-    remind: Sequence[Duration]
+    remind: Sequence[Duration | Mapping[str, Duration]]
     escalate: Escalation
     deadline: Duration
+    leads_to: Mapping[str, str]
+    undo: Duration
 
 
 class ApprovalFields(AskingFields, total=False):

@@ -12,7 +12,7 @@ from layover.cli.doors import door_to_act, is_applied
 from layover.cli.exits import DONE, WRONG_STATE, Stop
 from layover.cli.id_prefix import point_named
 from layover.cli.json_argument import given_data
-from layover.cli.options import HERE, At, By, Json, PointName, Roles, Who, acting
+from layover.cli.options import HERE, At, By, Json, PointName, Reason, Roles, Who, acting
 from layover.cli.screen import print_json
 
 if TYPE_CHECKING:
@@ -38,19 +38,25 @@ Comment = Annotated[
     ),
 ]
 
+Seen = Annotated[
+    str | None,
+    Parameter(name="--seen", help="The view of the point that you have read: refused if it shows something else."),
+]
 
-def answer(
+
+def answer(  # noqa: PLR0913 - each is an option
     point: PointName,
     data: Data = None,
     /,
     *,
+    seen: Seen = None,
     by: By = "",
     role: Roles = (),
     at: At = HERE,
     json: Json = False,
 ) -> int:
     """Answer a form with data that fits its schema."""
-    return _answer(point, at, _Given(acting(at, by, role), given_data(data, "DATA")), json=json)
+    return _answer(point, at, _Given(acting(at, by, role), given_data(data, "DATA"), seen=seen), json=json)
 
 
 def approve(  # noqa: PLR0913 - each is an option
@@ -59,13 +65,14 @@ def approve(  # noqa: PLR0913 - each is an option
     *,
     comment: Comment = "",
     data: DataOption = None,
+    seen: Seen = None,
     by: By = "",
     role: Roles = (),
     at: At = HERE,
     json: Json = False,
 ) -> int:
     """Approve an approval that is open."""
-    given = _Given(acting(at, by, role), given_data(data, "--data"), approved=True, comment=comment)
+    given = _Given(acting(at, by, role), given_data(data, "--data"), approved=True, comment=comment, seen=seen)
     return _answer(point, at, given, json=json)
 
 
@@ -75,13 +82,14 @@ def reject(  # noqa: PLR0913 - each is an option
     *,
     comment: Comment = "",
     data: DataOption = None,
+    seen: Seen = None,
     by: By = "",
     role: Roles = (),
     at: At = HERE,
     json: Json = False,
 ) -> int:
     """Reject an approval that is open."""
-    given = _Given(acting(at, by, role), given_data(data, "--data"), approved=False, comment=comment)
+    given = _Given(acting(at, by, role), given_data(data, "--data"), approved=False, comment=comment, seen=seen)
     return _answer(point, at, given, json=json)
 
 
@@ -112,6 +120,32 @@ def delegate(  # noqa: PLR0913 - each is an option
     return DONE
 
 
+def take_back(
+    point: PointName,
+    /,
+    *,
+    reason: Reason = "",
+    by: By = "",
+    role: Roles = (),
+    at: At = HERE,
+    json: Json = False,
+) -> int:
+    """Take back your answer, as long as it is not final."""
+    who = acting(at, by, role)
+
+    async def revoked() -> tuple[PausePoint, bool]:
+        async with door_to_act(at, who) as door:
+            found = await (await point_named(door, point, "answered")).take_back(reason)
+            return found.info, is_applied(door)
+
+    found, applied = asyncio.run(revoked())
+    if json:
+        print_json(found)
+        return DONE
+    say_stored(f"The answer to {found.execution_id}:{found.context_id} is taken back.", at, applied=applied)
+    return DONE
+
+
 class _Given(NamedTuple):
     """An answer, and who gives it."""
 
@@ -119,6 +153,7 @@ class _Given(NamedTuple):
     data: object
     approved: bool | None = None
     comment: str = ""
+    seen: str | None = None
 
 
 def _answer(name: str, at: Target, given: _Given, *, json: bool) -> int:
@@ -144,7 +179,7 @@ async def _take(name: str, at: Target, given: _Given) -> PausePoint:
         _check_open(point.info)
         _check_kind(point.info, given.approved)
         give = {None: point.answer, True: point.approve, False: point.reject}[given.approved]
-        return (await give(given.data, comment=given.comment)).info
+        return (await give(given.data, comment=given.comment, seen=given.seen)).info
 
 
 def _check_open(point: PausePoint) -> None:

@@ -37,8 +37,8 @@ async def execution_named(door: Door, name: str) -> ExecutionHandle:
         raise _unknown(name) from error
 
 
-async def point_named(door: Door, name: str) -> PausePointHandle:
-    """Return the pause point that a name stands for, be it closed."""
+async def point_named(door: Door, name: str, status: str = "open") -> PausePointHandle:
+    """Return the pause point that a name stands for, be it closed; an execution stands for its only one of a status."""
     execution_name, _, context = name.partition(":")
     if not context and (found := await _point(door, execution_name.lower())) is not None:
         return found
@@ -46,7 +46,7 @@ async def point_named(door: Door, name: str) -> PausePointHandle:
     points = await execution.points(status=()).all()
     if context:
         return _at(points, execution.id, context)
-    waiting = [point for point in points if point.status == "open" and point.kind in _ASKING]
+    waiting = [point for point in points if point.status == status and point.kind in _ASKING]
     if len(waiting) > 1:
         told = tuple(f"{execution.id}:{point.context_id}" for point in waiting)
         raise Stop(f"{execution.id} waits for several answers; say which.", BAD_INPUT, details=told)

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from layover import ResumeSignal
 from layover.cli.acknowledgement import say_stored
-from layover.cli.doors import door_to_act, is_applied
+from layover.cli.doors import door_to_act, door_to_read, is_applied
 from layover.cli.exits import DONE, Stop
 from layover.cli.id_prefix import execution_named
 from layover.cli.json_argument import given_data
@@ -20,7 +20,7 @@ from layover.cli.screen import plural, print_json, say
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from layover import Execution, ExecutionHandle, SignalReceipt
+    from layover import Execution, ExecutionHandle, RepeatPlan, SignalReceipt
     from layover.cli.options import Target, Who
 
 ResumeData = Annotated[
@@ -55,6 +55,9 @@ OnFilter = Annotated[
 Never = Annotated[
     bool,
     Parameter(name="--only-by-hand", negative="", help="Not by itself: a moment that was set for it is cleared."),
+]
+DryRun = Annotated[
+    bool, Parameter(name="--dry-run", negative="", show_default=False, help="Only say what would be repeated.")
 ]
 Node = Annotated[str, Parameter(help="The node to go back to; in a scope, its context id.")]
 SignalName = Annotated[str, Parameter(help="The name of the signal.")]
@@ -139,23 +142,37 @@ def cancel(execution: ExecutionName, /, *, reason: Reason = "", by: By = "", at:
     return _act(execution, at, who, "Cancel", lambda one: one.cancel(reason), json=json)
 
 
-def retry(execution: ExecutionName, /, *, reason: Reason = "", by: By = "", at: At = HERE, json: Json = False) -> int:
+def retry(
+    execution: ExecutionName,
+    /,
+    *,
+    dry_run: DryRun = False,
+    reason: Reason = "",
+    by: By = "",
+    at: At = HERE,
+    json: Json = False,
+) -> int:
     """Go on with a failed execution, or with what waits for an operator, from what failed."""
+    if dry_run:
+        return _show_plan(execution, at, by, lambda one: one.plan_retry(), json=json)
     who = acting(at, by)
     return _act(execution, at, who, "Retry", lambda one: one.retry(reason=reason), json=json)
 
 
-def rewind(
+def rewind(  # noqa: PLR0913 - each is a flag
     execution: ExecutionName,
     node: Node,
     /,
     *,
+    dry_run: DryRun = False,
     reason: Reason = "",
     by: By = "",
     at: At = HERE,
     json: Json = False,
 ) -> int:
     """Drop the results of a node and of all that came after it, and go on from there."""
+    if dry_run:
+        return _show_plan(execution, at, by, lambda one: one.plan_rewind(node), json=json)
     who = acting(at, by)
     return _act(execution, at, who, "Rewind", lambda one: one.rewind(node, reason=reason), json=json)
 
@@ -230,6 +247,28 @@ def _act(
         print_json(execution)
         return DONE
     say_stored(f"{what} of {execution.id} is stored; it is {execution.status}{_end(execution)}.", at, applied=applied)
+    return DONE
+
+
+def _show_plan(
+    name: str, at: Target, by: str, plan: Callable[[ExecutionHandle], Awaitable[RepeatPlan]], *, json: bool
+) -> int:
+    async def planned() -> RepeatPlan:
+        async with door_to_read(at, acting(at, by)) as door:
+            return await plan(await execution_named(door, name))
+
+    found = asyncio.run(planned())
+    if json:
+        print_json(found)
+        return DONE
+    for what, names in (
+        ("Repeated", found.repeated),
+        ("Results dropped", found.dropped),
+        ("Points closed", found.superseded),
+        ("Called again", found.calls),
+    ):
+        say(f"{what}: {', '.join(names) or 'none'}")
+    say("Nothing was changed.")
     return DONE
 
 

@@ -8,8 +8,8 @@ from typing import Annotated, Final, NamedTuple
 
 from cyclopts import Parameter
 
-from layover.admin.addresses import DEFAULT
 from layover.cli.exits import Stop
+from layover.config.command_settings import CommandSettings
 from layover.config.configuration import Configuration, configure
 
 Config = Annotated[
@@ -25,8 +25,8 @@ Db = Annotated[
     Parameter(
         name="--db",
         show_default=False,
-        help=f"The database: an address such as {DEFAULT} (the default) or postgresql://user@host/name, or a path. "
-        "Environment: LAYOVER_DB.",
+        help=f"The database: an address such as {CommandSettings().db} (the default) or postgresql://user@host/name, "
+        "or a path. Environment: LAYOVER_DB.",
     ),
 ]
 Url = Annotated[

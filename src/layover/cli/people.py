@@ -28,7 +28,20 @@ Chat = Annotated[str | None, Parameter(name="--chat", help="Their name in the ch
 Language = Annotated[str, Parameter(name="--language", help="Such as de.", show_default=False)]
 Zone = Annotated[str, Parameter(name="--zone", help="Their time zone, such as Europe/Berlin.", show_default=False)]
 AwayUntil = Annotated[str | None, Parameter(name="--away-until", help="A date or a time, in their zone.")]
-Substitute = Annotated[str | None, Parameter(name="--substitute", help="Who is told while they are away.")]
+Substitute = Annotated[
+    str | None, Parameter(name="--substitute", help="Who decides in their place while they are away.")
+]
+
+Mute = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--mute",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="A kind of notification that they do not get, such as pause.reminded, or all.",
+    ),
+]
 
 
 @people.command(name="ls")
@@ -73,6 +86,7 @@ def save(  # noqa: PLR0913 - each is an option
     zone: Zone = "",
     away_until: AwayUntil = None,
     substitute: Substitute = None,
+    mute: Mute = (),
     by: By = "",
     at: At = HERE,
     json: Json = False,
@@ -86,7 +100,7 @@ def save(  # noqa: PLR0913 - each is an option
     async def saved() -> Person:
         async with door_to_act(at, acting(at, by)) as door:
             return await door.save_person(
-                user, roles=role, addresses=addresses, language=language, zone=zone, away=away
+                user, roles=role, addresses=addresses, language=language, zone=zone, away=away, mute=mute
             )
 
     return _print_person(asyncio.run(saved()), json=json)
@@ -125,6 +139,7 @@ def _print_person(one: Person, *, json: bool) -> int:
         ("Language", one.language),
         ("Zone", one.zone),
         ("Away", _away(one) if one.away is not None else ""),
+        ("Muted", ", ".join(one.mute)),
     ):
         if value:
             say(f"{name:<10}{value}")

@@ -13,9 +13,9 @@ import msgspec
 from rich.console import Console
 from rich.text import Text
 
-from layover.admin import without_password
 from layover.core.definitions.durations import brief_duration
 from layover.model.shared import encode
+from layover.redaction import without_password
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

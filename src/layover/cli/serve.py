@@ -153,7 +153,12 @@ async def _prepare(engine: OperatorEngine, wanted: ServeOptions) -> None:
     from layover.asgi import create_first_key, is_loopback  # noqa: PLC0415 - only there with the extra
 
     has_keys = bool((await engine.api_keys().page(1)).items)
-    known = wanted.access.admin_key is not None or wanted.access.jwt is not None or has_keys
+    known = (
+        wanted.access.admin_key is not None
+        or wanted.access.jwt is not None
+        or wanted.access.oidc is not None
+        or has_keys
+    )
     if not known and not is_loopback(wanted.host):
         hint = "Set LAYOVER_ADMIN_KEY; or start once without --host, which makes a key."
         raise Stop(f"Without any key it is served on this machine only, not at {wanted.host}.", BAD_INPUT, hint=hint)
@@ -170,6 +175,10 @@ async def _prepare(engine: OperatorEngine, wanted: ServeOptions) -> None:
         say(f"  {plural(len(names), 'workflow')}: {', '.join(names[:_MOST_NAMED])}{more}")
     if made is not None:
         say(f"  admin key, shown this once: {made}")
+    if sys.stdout.isatty():  # elsewhere it would stand in a log, where others may find it in time
+        link = await engine.create_sign_in_link("admin", roles=["admin"])
+        say("  to sign in with a browser as admin, open this link once, within 10 minutes:")
+        say(f"  {link.url}")
     if not wanted.settings.executions:
         say("  it drives no executions: a worker has to (layover worker)")
     say("  Ctrl-C stops it: what is being answered is answered, the rest continues at the next start")

@@ -48,6 +48,8 @@ def _error_of(problem: ProblemDetails) -> LayoverError:
         errors=tuple((one.path, one.message) for one in problem.errors),
         current_status=problem.current_status,
         winner=problem.winner,
+        claim=problem.claim,
+        difference=problem.difference,
         holders=problem.holders,
         retry_after=problem.retry_after,
     )

@@ -27,6 +27,7 @@ _UNKNOWN = {
     "workflows": ("unknown_workflow", "There is no workflow `{}`; register it first."),
     "pause-points": ("unknown_point", "There is no pause point {}."),
     "approvals": ("unknown_point", "There is no pause point {}."),
+    "sessions": ("unknown_session", "There is no such session, or it has ended."),
     "keys": ("unknown_key", "There is no such key, or it has ended."),
     "callbacks": ("unknown_token", "This callback token is unknown."),
     "destinations": ("unknown_destination", "There is no destination `{}`."),
@@ -42,6 +43,7 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
     body: bytes | None = None
     media_type: str = "application/json"
     key: str | None = None
+    if_match: str | None = None
     repeatable: bool = True
     with_credentials: bool = True
     longer: float = 0.0  # seconds that the server may take beside the usual
@@ -54,6 +56,8 @@ class ClientRequest(msgspec.Struct, frozen=True, kw_only=True):
             found["Content-Type"] = self.media_type
         if self.key is not None:
             found["Idempotency-Key"] = self.key
+        if self.if_match is not None:
+            found["If-Match"] = f'"{self.if_match}"'
         return found
 
 

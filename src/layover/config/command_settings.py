@@ -27,5 +27,12 @@ class CommandSettings(msgspec.Struct, frozen=True, kw_only=True):
     jwt_jwks_url: str | None = None  # Accept tokens signed with keys at an address (RS256, ES256)
     jwt_issuer: str | None = None  # Whose tokens they have to be
     jwt_audience: str | None = None  # For whom the tokens have to be
+    oidc_issuer: str | None = None  # The provider that signs people in (OpenID Connect): its address
+    oidc_client_id: str | None = None  # What the provider calls this server
+    oidc_client_secret: str | None = None  # What the server shows the provider; else the secret OIDC_CLIENT_SECRET
+    oidc_roles_claim: str = "roles"  # The claim that roles come from, or the way to it: realm_access.roles
+    oidc_role_map: str | None = None  # Roles by value of that claim, as JSON: {"staff": ["viewer"]}; "*" for everybody
+    oidc_user_claim: str = "sub"  # The claim with the name of the user
+    oidc_scopes: str = "openid profile email"  # What the provider is asked for
     log: str = "info"  # The least level of what is logged, also of single loggers: info,layover.claimer=debug
     log_format: LogFormat = "text"  # Log lines for people, or one JSON object each

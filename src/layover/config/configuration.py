@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from layover.api.access.config import AccessSettings, InvalidSetting, JwtSettings
+from layover.api.access.config import AccessSettings, InvalidSetting, JwtSettings, OidcSettings, parse_role_map
 from layover.api.settings import ApiSettings
-from layover.bootstrap import without_password
 from layover.config.command_settings import CommandSettings
 from layover.config.kinds import Misread
 from layover.config.sources import Given, Origin, SettingFault, find_file, from_environment, from_file, from_flags
 from layover.config.table import table
 from layover.interface.durations import seconds_of
+from layover.redaction import without_password
 from layover.settings import Settings
 
 if TYPE_CHECKING:
@@ -72,7 +72,11 @@ class Configuration:
         """Who gets in."""
         command = self.command
         jwt = {name: getattr(command, f"jwt_{name}") for name in JwtSettings.__struct_fields__}
-        return AccessSettings(admin_key=command.admin_key, jwt=JwtSettings(**jwt) if any(jwt.values()) else None)
+        return AccessSettings(
+            admin_key=command.admin_key,
+            jwt=JwtSettings(**jwt) if any(jwt.values()) else None,
+            oidc=self._oidc(command),
+        )
 
     def describe(self) -> tuple[ShownSetting, ...]:
         """Return all settings as they may be shown."""
@@ -86,6 +90,23 @@ class Configuration:
                 about=row.about,
             )
             for name, row in table().items()
+        )
+
+    def _oidc(self, command: CommandSettings) -> OidcSettings | None:
+        given = next((name for name in self._given if name.startswith("oidc_")), None)
+        if given is None:
+            return None
+        if command.oidc_issuer is None:
+            message = "It says nothing without `oidc_issuer`, the address of the provider that signs people in."
+            raise InvalidSetting(f"{given}: {message}", ((given, message),))
+        return OidcSettings(
+            issuer=command.oidc_issuer,
+            client_id=command.oidc_client_id or "",
+            client_secret=command.oidc_client_secret,
+            roles_claim=command.oidc_roles_claim,
+            roles=parse_role_map(command.oidc_role_map),
+            user_claim=command.oidc_user_claim,
+            scopes=command.oidc_scopes,
         )
 
     def _struct(self, struct: type[T]) -> T:

@@ -13,11 +13,11 @@ from urllib.parse import urlsplit
 import msgspec
 
 from layover.api.trusted_proxies import TrustedProxies
-from layover.bootstrap import without_password
 from layover.core.definitions.durations import format_duration, parse_duration
 from layover.errors import InvalidInput
 from layover.logs.configuration import levels_of
-from layover.settings import destinations_of, notify_of
+from layover.redaction import without_password
+from layover.settings import destinations_of, link_keys_of, notify_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -267,6 +267,22 @@ def secret_grants() -> Kind:
             raise ValueError(allowed) from error
 
     return Kind(allowed, read, lambda value: msgspec.json.encode(value).decode() if value else "none")
+
+
+def link_keys() -> Kind:
+    """Return one key or more, separated by commas."""
+    allowed = (
+        "a key of at least 32 characters that cannot be guessed, such as `openssl rand -hex 32` prints, or `NEW,OLD`"
+    )
+
+    def read(value: object) -> str:
+        try:
+            link_keys_of(value)
+        except InvalidInput as error:
+            raise ValueError(allowed) from error
+        return str(value)
+
+    return Kind(allowed, read, str)
 
 
 class Misread(ValueError):  # noqa: N818 - it says what the value is

@@ -38,11 +38,15 @@ PREFIX: Final = "LAYOVER_"
 _GROUP_OF: Final[dict[str, Group]] = {
     **dict.fromkeys(("db", "url", "key"), "target"),
     **dict.fromkeys(("host", "port", "processes", "worker", "public_url"), "server"),
-    **dict.fromkeys(("admin_key", "jwt_secret", "jwt_jwks_url", "jwt_issuer", "jwt_audience"), "access"),
+    **dict.fromkeys(
+        ("admin_key", "jwt_secret", "jwt_jwks_url", "jwt_issuer", "jwt_audience", "link_key", "link_identity"), "access"
+    ),
+    **dict.fromkeys(("oidc_issuer", "oidc_client_id", "oidc_client_secret", "oidc_scopes"), "access"),
+    **dict.fromkeys(("oidc_roles_claim", "oidc_role_map", "oidc_user_claim"), "access"),
     **dict.fromkeys(("log", "log_format"), "log"),
     "health": "worker",
 }
-_SECRET: Final = frozenset({"key", "admin_key", "jwt_secret"})
+_SECRET: Final = frozenset({"key", "admin_key", "jwt_secret", "link_key", "oidc_client_secret"})
 # A folder may belong to another user: its file must not decide to which server a key of the environment is sent, nor
 # which code is imported, nor which workflows get the secrets of the environment, nor who is told of what.
 _NOT_IN_FILE: Final = frozenset(
@@ -68,6 +72,7 @@ _KINDS: Final[dict[str, Kind]] = {
     "hosts": kinds.optional(kinds.hosts()),
     "redact": kinds.optional(kinds.function_name()),
     "allow_secrets": kinds.secret_grants(),
+    "link_key": kinds.optional(kinds.link_keys()),
     "notify": kinds.notifications(),
     "destinations": kinds.destinations(),
     "directory": kinds.optional(kinds.text()),

@@ -19,6 +19,7 @@ an escalation) takes the place whose turn it is. A rejection does not wait for t
 Rejected as well when `need` is out of reach: where the places are known and too few of them are left, waiting could
 only end in a deadline. That may be so from the start, when the only approver is the excluded requester. As long as an
 escalation may still add places, nothing is out of reach. Once there is an outcome, later decisions do not change it.
+A decision that can still be taken back counts like any other (`engine/undo_windows.py`).
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ RefusalCode: TypeAlias = Literal[
     "not_your_turn",
     "already_decided",
     "comment_required",
+    "user_required",
 ]
 
 
@@ -68,7 +70,11 @@ class ApprovalRules(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class RecordedDecision(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The decision of one person; `on_behalf_of` names the place they took, if it is not their own."""
+    """The decision of one person; `on_behalf_of` names the place they took, if it is not their own.
+
+    `seen` is the hash of the view that they had seen, if their answer named it. It can be taken back until `final_at`,
+    and is `final` once the engine has noted that this moment has passed; without one it is final at once.
+    """
 
     by: str
     approved: bool
@@ -76,6 +82,9 @@ class RecordedDecision(msgspec.Struct, frozen=True, omit_defaults=True):
     comment: str = ""
     data: object = None
     on_behalf_of: str | None = None
+    seen: str | None = None
+    final_at: int | None = None
+    final: bool = False
 
 
 class DecisionRefused(msgspec.Struct, frozen=True):
@@ -185,6 +194,8 @@ def _free_places(
 ) -> list[str] | DecisionRefused:
     """Return the places that a person may take, at least one: their own, or else those delegated to them."""
     user, decided = person.user, _names_in(decisions)
+    if rules.exclude_requester and not user:  # a program that names no user may be the requester
+        return DecisionRefused("user_required", "This approval excludes the requester: decide as a user.")
     if user in decided:
         return DecisionRefused(
             "already_decided", f"{user}, or a delegate of theirs, has decided; that cannot be changed."

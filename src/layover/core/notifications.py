@@ -18,8 +18,11 @@ PointOccasion: TypeAlias = Literal[
     "pause.reminded",
     "pause.escalated",
     "pause.delegated",
+    "pause.asked",
+    "pause.replied",
     "pause.decided",
     "pause.answered",
+    "pause.taken_back",
     "pause.expired",
     "pause.cancelled",
     "pause.reopened",
@@ -39,7 +42,12 @@ EXECUTION_OCCASIONS: Final[tuple[str, ...]] = get_args(ExecutionOccasion)
 SERVICE_OCCASIONS: Final[tuple[str, ...]] = get_args(ServiceOccasion)
 OCCASIONS: Final = (*POINT_OCCASIONS, *EXECUTION_OCCASIONS, *SERVICE_OCCASIONS)
 # Those that ask for an answer: they are not sent once the point is no longer open.
-REQUESTS: Final = frozenset({"pause.opened", "pause.reminded", "pause.escalated", "pause.delegated", "pause.reopened"})
+REQUESTS: Final = frozenset(
+    {
+        *("pause.opened", "pause.reminded", "pause.escalated", "pause.delegated", "pause.reopened"),
+        *("pause.asked", "pause.replied"),
+    }
+)
 SEND: Final = "send"  # the kind of what a `send` node sends
 
 

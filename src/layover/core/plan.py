@@ -28,6 +28,7 @@ from layover.core.definitions.model import (
     TriggerDefinition,
 )
 from layover.core.definitions.node_types import (
+    Approval,
     AskingNode,
     Callback,
     ChildWorkflow,
@@ -140,6 +141,7 @@ class Plan(msgspec.Struct, frozen=True, eq=False):
     concurrency_key: Renderer | None = None
     rate_key: Renderer | None = None
     lookback: int = 0  # the longest of its waits
+    needs_requester: bool = False  # an approval of it excludes who started the execution
     triggers: Mapping[str, PlannedTrigger] = MappingProxyType({})
     notify: tuple[PlannedNotify, ...] = ()
     occasions: frozenset[str] = frozenset()  # the kinds that are told
@@ -180,6 +182,7 @@ def compile_plan(checked: Checked) -> Plan:
         hash=content_hash(definition),
         graph=graph,
         lookback=_longest_lookback(graph),
+        needs_requester=_excludes_requester(graph),
         concurrency_key=_compile_key(settings.concurrency, texts),
         rate_key=_compile_key(settings.rate, texts),
         triggers=MappingProxyType({one.name: _compile_trigger(one, texts) for one in definition.triggers}),
@@ -197,6 +200,15 @@ def _longest_lookback(graph: PlannedGraph) -> int:
         for body in planned.bodies.values():
             found = max(found, _longest_lookback(body))
     return found
+
+
+def _excludes_requester(graph: PlannedGraph) -> bool:
+    """Return whether an approval of a graph excludes the requester."""
+    return any(
+        (isinstance(planned.node, Approval) and planned.node.exclude_requester)
+        or any(map(_excludes_requester, planned.bodies.values()))
+        for planned in graph.nodes
+    )
 
 
 def _compile_trigger(trigger: TriggerDefinition, texts: ParsedExpressions) -> PlannedTrigger:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
+from layover.core.engine.event_base import NodeStatus
 from layover.core.engine.events import PointKind
 from layover.core.engine.state import ExecutionStatus
 from layover.errors import InvalidInput
@@ -22,6 +23,7 @@ ORDERS = get_args(Order)
 POINT_KINDS = get_args(PointKind)
 POINT_STATUSES = get_args(PointStatus)
 EXECUTION_STATUSES = get_args(ExecutionStatus)
+NODE_STATUSES = get_args(NodeStatus)
 
 
 def check_word(name: str, word: str | None, allowed: tuple[str, ...]) -> None:

@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 
     from layover.core.definitions.problems import Problem
     from layover.core.engine.state import ExecutionStatus
+    from layover.interface.batches_backend import BatchesBackend
     from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
     from layover.interface.triggers_backend import TriggersBackend
-    from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+    from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.executions import (
         Event,
         Execution,
@@ -32,9 +33,12 @@ if TYPE_CHECKING:
         LogLine,
         NodeExecution,
         Progress,
+        ReplayStep,
         Why,
     )
-    from layover.model.points import PausePoint
+    from layover.model.points import PausePoint, PointLink
+    from layover.model.proofs import AuditKeySet, Receipt
+    from layover.model.repeat_plans import RepeatPlan
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
@@ -58,6 +62,17 @@ class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     timeout: float | None = None  # seconds; past that, the execution is returned as it is
 
 
+class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which nodes of an execution to list; all that is given has to hold.
+
+    `parent` is the context id of a container: those right in its scopes. The empty one has those in no container.
+    """
+
+    parent: str | None = None
+    status: tuple[str, ...] = ()
+    context_id: str | None = None
+
+
 class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which executions to list; all that is given has to hold."""
 
@@ -67,6 +82,14 @@ class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
     parent_id: str | None = None
     where: tuple[str, ...] = ()
     contains: Mapping[str, object] | None = None
+    correlation_id: str | None = None
+    error_code: str | None = None
+    since: int | None = None  # milliseconds since 1970: created then or later
+    until: int | None = None  # milliseconds since 1970: created before
+    min_duration: int | None = None  # milliseconds
+    max_duration: int | None = None  # milliseconds
+    min_resumes: int | None = None
+    search: str | None = None
     order: Order = "created"
 
 
@@ -99,11 +122,12 @@ class ResumeTime(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class PointAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer to a pause point; `approved` decides an approval."""
+    """An answer to a pause point; `approved` decides an approval. `seen` is the view that the person had seen."""
 
     data: object = None
     approved: bool | None = None
     comment: str = ""
+    seen: str | None = None
     idempotency_key: str | None = None
 
 
@@ -157,6 +181,12 @@ class ExecutionsBackend(Protocol):
     async def rewind(self, execution_id: str, to: str, reason: str, idempotency_key: str | None) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
 
+    async def plan_retry(self, execution_id: str) -> RepeatPlan:
+        """Return what a retry would repeat; nothing is changed."""
+
+    async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
+        """Return what a rewind to a node would repeat and drop; nothing is changed."""
+
     async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log."""
 
@@ -169,11 +199,14 @@ class ExecutionsBackend(Protocol):
     def watch(self, execution_id: str, since: int) -> AsyncIterator[Event | Progress | LogLine]:
         """Return events as they are written, and progress as it is reported, until the execution closes."""
 
-    async def nodes(self, execution_id: str, limit: int, cursor: str | None) -> Page[NodeExecution]:
+    async def nodes(self, execution_id: str, wanted: NodeQuery, limit: int, cursor: str | None) -> Page[NodeExecution]:
         """Return a page of the nodes that were reached."""
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
+
+    async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
+        """Return a page of the states after each event."""
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with the states of its nodes."""
@@ -199,6 +232,9 @@ class PointsBackend(Protocol):
     ) -> Page[PausePoint]:
         """Return a page of the open points that a user may answer; without one, the user of this backend."""
 
+    async def receipt(self, point_id: str, user: str | None) -> Receipt:
+        """Return the proof of what a user has decided at a point; without a user, of one's own decision."""
+
     async def why(self, point_id: str) -> Why:
         """Return what a pause point waits for, and whom it told."""
 
@@ -208,8 +244,29 @@ class PointsBackend(Protocol):
     async def delegate(self, point_id: str, to: str, comment: str, idempotency_key: str | None) -> PausePoint:
         """Let another user decide at an approval."""
 
+    async def take_back(self, point_id: str, reason: str, idempotency_key: str | None) -> PausePoint:
+        """Take back what the user of this backend has answered, while that is not final."""
+
+    async def claim(self, point_id: str, *, take: bool, idempotency_key: str | None) -> PausePoint:
+        """Claim a pause point for the user."""
+
+    async def release(self, point_id: str) -> PausePoint:
+        """Give back the claim of the user."""
+
+    async def ask(self, point_id: str, question: str, to: str | None, idempotency_key: str | None) -> PausePoint:
+        """Ask back before answering."""
+
+    async def reply(self, point_id: str, text: str, number: int | None, idempotency_key: str | None) -> PausePoint:
+        """Reply to a question that was asked back."""
+
     async def cancel(self, point_id: str, reason: str, idempotency_key: str | None) -> PausePoint:
         """Give up waiting at a pause point; its node fails."""
+
+    async def create_link(self, point_id: str, user: str, expires_in: int | None) -> PointLink:
+        """Make a link by which a user reaches the page of a point."""
+
+    async def revoke_links(self, point_id: str, user: str | None) -> int:
+        """Revoke the links to a point, all or those of one user; return how many."""
 
 
 class WorkflowsBackend(Protocol):
@@ -293,6 +350,9 @@ class AccessBackend(Protocol):
     async def me(self) -> Caller:
         """Return the user that this backend acts as."""
 
+    async def audit_keys(self) -> AuditKeySet:
+        """Return the public keys of seals and receipts."""
+
     async def audit(self, wanted: AuditSearch, limit: int, cursor: str | None) -> Page[AuditEntry]:
         """Return a page of what was done, the newest first."""
 
@@ -304,11 +364,22 @@ class AccessBackend(Protocol):
     ) -> NewApiKey:
         """Create an API key, which is shown this once."""
 
+    async def create_sign_in_link(
+        self, user: str, roles: Sequence[str], scopes: Sequence[str] | None, expires_in: int | None
+    ) -> SignInLink:
+        """Create a link that signs one browser in, once."""
+
     async def rotate_api_key(self, key_id: str, grace: int | None) -> NewApiKey:
         """Create an API key in the place of another, which ends after a while."""
 
     async def delete_api_key(self, key_id: str) -> None:
         """End an API key at once."""
+
+    async def sessions(self, user: str | None, limit: int, cursor: str | None) -> Page[OpenSession]:
+        """Return a page of the sessions that have not ended, the oldest first."""
+
+    async def end_session(self, session_id: str) -> None:
+        """End a session at once."""
 
     async def secrets(self, limit: int, cursor: str | None) -> Page[SecretStatus]:
         """Return a page of the secrets that workflows declare, by name."""
@@ -340,6 +411,10 @@ class Backend(Protocol):
     @property
     def destinations(self) -> DestinationsBackend:
         """Destinations."""
+
+    @property
+    def batches(self) -> BatchesBackend:
+        """Batches."""
 
     @property
     def deliveries(self) -> DeliveriesBackend:

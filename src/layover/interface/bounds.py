@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
+_VIEW: Final = re.compile(r"[0-9a-f]{64}")
 
 SHORT: Final = 255  # characters of a name, a tag, a reason
 COMMENT: Final = 10_000  # characters
@@ -82,10 +83,17 @@ def check_act(reason: str, key: str | None) -> None:
     check_key(key)
 
 
-def check_answer(comment: str, key: str | None) -> None:
-    """Refuse a comment that is too long, or an idempotency key that is none."""
+def check_answer(comment: str, key: str | None, seen: str | None = None) -> None:
+    """Refuse a comment that is too long, an idempotency key that is none, or what is not the view of a point."""
     check_text("comment", comment, COMMENT)
     check_key(key)
+    check_seen(seen)
+
+
+def check_seen(seen: object, name: str = "seen") -> None:
+    """Refuse what cannot be the view of a pause point."""
+    if seen is not None and not (isinstance(seen, str) and _VIEW.fullmatch(seen)):
+        raise refused(name, "it is the `view` of a pause point, 64 hexadecimal digits")
 
 
 def checked_name(workflow: object) -> str:

@@ -105,7 +105,7 @@ class DeliveriesDoor:
         """Return the people in the table of the directory, by name."""
         return Listing(self._backend.people.list)
 
-    async def save_person(
+    async def save_person(  # noqa: PLR0913 - each is a field of the person
         self,
         user: str,
         *,
@@ -114,8 +114,12 @@ class DeliveriesDoor:
         language: str = "",
         zone: str = "",
         away: Mapping[str, object] | None = None,
+        mute: Sequence[str] = (),
     ) -> Person:
-        """Create or replace a person in the table: `addresses` has `mail` and `chat`, `away` has `until`."""
+        """Create or replace a person in the table: `addresses` has `mail` and `chat`, `away` has `until`.
+
+        `mute` names kinds of occasions that they are not told of, or `all`.
+        """
         _check_user(user)
         given = {
             "roles": [*check_texts("roles", roles, _MOST_ROLES)],
@@ -123,6 +127,7 @@ class DeliveriesDoor:
             "language": language,
             "zone": zone,
             "away": away,
+            "mute": [*check_texts("mute", mute, 50)],
         }
         body = body_of(given, PersonBody, "{'addresses': {'mail': 'ada@example.com'}}")
         return await self._backend.people.save(user, body)

@@ -23,6 +23,7 @@ from layover.interface.arguments import (
     check_words,
 )
 from layover.interface.backend import AuditSearch, ExecutionQuery, PointQuery, StartRequest
+from layover.interface.batches_door import BatchesDoor
 from layover.interface.bounds import (
     CONDITION,
     MOST_CONDITIONS,
@@ -40,7 +41,7 @@ from layover.interface.bounds import (
 )
 from layover.interface.callback_handle import CallbackHandle
 from layover.interface.deliveries_door import DeliveriesDoor
-from layover.interface.durations import Duration, milliseconds_of, seconds_of
+from layover.interface.durations import Duration, instant_of, milliseconds_of, seconds_of
 from layover.interface.execution_handle import ExecutionHandle
 from layover.interface.listing import Listing
 from layover.interface.pause_point_handle import PausePointHandle, handles_of, listed_points
@@ -51,19 +52,21 @@ from layover.model.shared import Page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import datetime
 
     from layover.core.definitions.problems import Problem
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.backend import Backend
-    from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+    from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.executions import Execution, ExecutionSummary
+    from layover.model.proofs import AuditKeySet
     from layover.model.signals import SignalReceipt
     from layover.model.workflows import Bundle, WorkflowVersion
 
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
 
-class Door(DeliveriesDoor):
+class Door(DeliveriesDoor, BatchesDoor):
     """Everything that a program can ask, of whatever does the work."""
 
     _backend: Backend
@@ -172,15 +175,28 @@ class Door(DeliveriesDoor):
         parent_id: str | None = None,
         where: Sequence[str] = (),
         contains: Mapping[str, object] | None = None,
+        correlation_id: str | None = None,
+        error_code: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        min_duration: Duration | None = None,
+        max_duration: Duration | None = None,
+        min_resumes: int | None = None,
+        search: str | None = None,
         order: Order = "created",
     ) -> Listing[ExecutionSummary]:
         """Return executions, the newest first, or those that are paused, the one paused longest first.
 
-        `where` are conditions such as `input.total>100`; `contains` is a part of the input.
+        `where` are conditions such as `input.total>100`; `contains` is a part of the input. They were created from
+        `since` on and before `until`; those with a duration have ended. `search` is the beginning of an id (eight
+        characters or more) or of a correlation id, or a tag.
         """
         check_word("order", order, ORDERS)
         check_name_in_filter(workflow)
-        check_text("tag", tag, SHORT, 1)
+        texts = {"tag": tag, "correlation_id": correlation_id, "error_code": error_code, "search": search}
+        for name, text in texts.items():
+            check_text(name, text, SHORT, 1)
+        check_number("min_resumes", min_resumes, 0)
         wanted = ExecutionQuery(
             workflow=workflow,
             status=check_words("status", status, EXECUTION_STATUSES),
@@ -188,6 +204,14 @@ class Door(DeliveriesDoor):
             parent_id=parent_id,
             where=check_texts("where", [where] if isinstance(where, str) else where, MOST_CONDITIONS, CONDITION),
             contains=checked_part("contains", contains),
+            correlation_id=correlation_id,
+            error_code=error_code,
+            since=instant_of("since", since),
+            until=instant_of("until", until),
+            min_duration=milliseconds_of("min_duration", min_duration),
+            max_duration=milliseconds_of("max_duration", max_duration),
+            min_resumes=min_resumes,
+            search=search,
             order=order,
         )
         executions = self._backend.executions
@@ -298,6 +322,10 @@ class Door(DeliveriesDoor):
         """Return who I am, and what I may do."""
         return await self._backend.access.me()
 
+    async def audit_keys(self) -> AuditKeySet:
+        """Return the public keys that prove seals and receipts, with when each was valid."""
+        return await self._backend.access.audit_keys()
+
     def audit(
         self,
         *,
@@ -337,6 +365,32 @@ class Door(DeliveriesDoor):
     async def delete_api_key(self, id: str) -> None:  # noqa: A002 - as everywhere
         """End an API key at once."""
         await self._backend.access.delete_api_key(id)
+
+    async def create_sign_in_link(
+        self,
+        user: str,
+        *,
+        roles: Sequence[str],
+        scopes: Sequence[str] | None = None,
+        expires_in: Duration | None = None,
+    ) -> SignInLink:
+        """Create a link that signs one browser in as a user, once, and ends after ten minutes or `expires_in`."""
+        lasts = milliseconds_of("expires_in", expires_in)
+        having = check_texts("roles", roles, MOST_ROLES)
+        chosen = None if scopes is None else check_texts("scopes", scopes, MOST_ROLES)
+        return await self._backend.access.create_sign_in_link(user, having, chosen, lasts)
+
+    def sessions(self, *, user: str | None = None) -> Listing[OpenSession]:
+        """Return the sessions of browsers that have not ended, the oldest first: all, or those of one user.
+
+        Without the permission `admin` these are my own.
+        """
+        access = self._backend.access
+        return Listing(lambda limit, cursor: access.sessions(user, limit, cursor))
+
+    async def end_session(self, id: str) -> None:  # noqa: A002 - as everywhere
+        """End a session of a browser at once: one of my own, or with the permission `admin` any."""
+        await self._backend.access.end_session(id)
 
     def secrets(self) -> Listing[SecretStatus]:
         """Return the secrets that workflows declare: where each is from, and who may have it; never values."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from layover.interface.arguments import POINT_STATUSES, UNTIL, Until, check_word, check_words
-from layover.interface.backend import PointAnswer, PointQuery
+from layover.interface.arguments import NODE_STATUSES, POINT_STATUSES, UNTIL, Until, check_word, check_words
+from layover.interface.backend import NodeQuery, PointAnswer, PointQuery
 from layover.interface.bounds import (
     CONTEXT_ID,
     check_act,
@@ -37,10 +37,12 @@ if TYPE_CHECKING:
         LogLine,
         NodeExecution,
         Progress,
+        ReplayStep,
         WaitingOn,
         Why,
     )
     from layover.model.pause_ends import ResumeSignal
+    from layover.model.repeat_plans import RepeatPlan
 
 _NEXT_LINES: Final = 1.0  # seconds until log lines are looked for again
 _LAST_LINES: Final = 1.5  # seconds within which the last ones are written
@@ -184,6 +186,15 @@ class ExecutionHandle(Handle[Execution]):
         self.info = await self._backend.executions.rewind(self.info.id, to, reason, idempotency_key)
         return self
 
+    async def plan_retry(self) -> RepeatPlan:
+        """Return what `retry` would repeat, as things stand; nothing is changed."""
+        return await self._backend.executions.plan_retry(self.info.id)
+
+    async def plan_rewind(self, to: str) -> RepeatPlan:
+        """Return what `rewind` to a node would repeat, drop and close, as things stand; nothing is changed."""
+        check_text("to", to, CONTEXT_ID)
+        return await self._backend.executions.plan_rewind(self.info.id, to)
+
     async def point(self, context_id: str) -> PausePointHandle:
         """Return the newest pause point at a context id."""
         return PausePointHandle(self._backend, await self._backend.points.at(self.info.id, context_id))
@@ -242,15 +253,29 @@ class ExecutionHandle(Handle[Execution]):
                 return
             await asyncio.sleep(_NEXT_LINES)
 
-    def nodes(self) -> Listing[NodeExecution]:
-        """Return what became of the nodes that were reached, in that order."""
+    def nodes(
+        self, *, parent: str | None = None, status: str | Sequence[str] = (), context_id: str | None = None
+    ) -> Listing[NodeExecution]:
+        """Return what became of the nodes that were reached, in that order.
+
+        `parent` is the context id of a container: those right in its scopes. With an empty one, those in no container.
+        """
+        check_text("parent", parent, CONTEXT_ID)
+        check_text("context_id", context_id, CONTEXT_ID)
+        wanted = NodeQuery(parent=parent, status=check_words("status", status, NODE_STATUSES), context_id=context_id)
         executions, id_ = self._backend.executions, self.info.id
-        return Listing(lambda limit, cursor: executions.nodes(id_, limit, cursor))
+        return Listing(lambda limit, cursor: executions.nodes(id_, wanted, limit, cursor))
 
     def legs(self) -> Listing[Leg]:
         """Return the legs: the work between two rests, in their order."""
         executions, id_ = self._backend.executions, self.info.id
         return Listing(lambda limit, cursor: executions.legs(id_, limit, cursor))
+
+    def replay(self, *, since: int = 0) -> Listing[ReplayStep]:
+        """Return its state after each event, from one of them on."""
+        check_number("since", since, 0)
+        executions, id_ = self._backend.executions, self.info.id
+        return Listing(lambda limit, cursor: executions.replay(id_, since, limit, cursor))
 
     async def graph(self) -> Graph:
         """Return the graph that it runs, with the states of the nodes."""

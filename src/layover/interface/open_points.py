@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
 
 def with_open_points(found: Execution, points: Iterable[PausePoint]) -> Execution:
-    """Add its open points to an execution, and the first response that one of them has for the caller."""
-    ordered = in_order(points)
+    """Add its open points to an execution, and the first response that one of them has for the caller.
+
+    They are as they were opened: what the caller may do there is told by the points themselves.
+    """
+    ordered = in_order(replace(one, may=None) for one in points)
     return replace(found, pause_points=ordered, response=first_response(ordered))
 
 

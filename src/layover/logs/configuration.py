@@ -33,15 +33,13 @@ class ConfiguredHandler(logging.Handler):
     def __init__(self, stream: TextIO | None, formatter: logging.Formatter, levels: Mapping[str, int]) -> None:
         super().__init__()
         self._stream = stream
-        self._levels = levels
+        self._levels = dict(levels)  # those of other loggers are added as they write
         self.setFormatter(formatter)
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write one line; not one that was only made for others, as those that are kept of nodes are."""
-        name = record.name
-        while name not in self._levels:
-            name = name.rpartition(".")[0]
-        if record.levelno < self._levels[name]:
+        least = self._levels.get(record.name)
+        if record.levelno < (self._level_of(record.name) if least is None else least):
             return
         try:
             stream = self._stream if self._stream is not None else sys.stderr
@@ -49,6 +47,14 @@ class ConfiguredHandler(logging.Handler):
             stream.flush()
         except Exception:  # noqa: BLE001 - as handlers do: a line that cannot be written fails nothing else
             self.handleError(record)
+
+    def _level_of(self, logger: str) -> int:
+        """Return the level of a logger for which none is set: that of the nearest one above it."""
+        name = logger
+        while name not in self._levels:
+            name = name.rpartition(".")[0]
+        found = self._levels[logger] = self._levels[name]
+        return found
 
 
 class _Configuration:

@@ -8,6 +8,14 @@ EVENTS: Final = {
     "append_unwritable": "The store refuses a step for its contents: its execution fails.",
     "attempt_failed": "A call has failed, with its traceback: a warning if it is tried again at `retry_at`, "
     "else an error.",
+    "audit_not_sealed": "Audit entries wait for an instance with the newest signing key: this one has none "
+    "(`audit_key_missing`), or one that another has followed (`audit_key_retired`).",
+    "audit_sealed": "The newest seal of the audit chain, once an hour: its head is a witness for "
+    "`layover audit verify --head`.",
+    "batch_completed": "All items of a batch are settled: how many were done, skipped and failed.",
+    "batch_item_failed": "A fault of Layover in the act on one item of a batch; please report it.",
+    "batch_stopped": "A batch was stopped by itself, and why: its canary failed, or it cannot go on.",
+    "batch_taken_over": "A page of a batch came too late: another instance has taken it over, and notes its items.",
     "call_failed": "A fault of Layover around a call; please report it.",
     "callback_failed": "A fault of Layover after a write to SQLite; please report it.",
     "child_refused": "A `workflow` node could not start its child.",
@@ -67,6 +75,9 @@ EVENTS: Final = {
     "node_started": "A call of a function begins.",
     "not_ready": "A check of `/readyz` fails.",
     "notification_put_off": "The directory failed, so a notification is made later.",
+    "oidc_code_refused": "The provider that signs people in has refused the code of a sign-in.",
+    "oidc_unavailable": "The provider that signs people in could not be reached, or its answer not be read.",
+    "oidc_without_role": "The provider has signed in a person to whom `oidc_role_map` gives no role.",
     "outcome_not_found": "Whether a step is in the database is not known yet.",
     "outcome_not_taken": "A fault of Layover after a step; the next leg goes on from the log. Please report it.",
     "partition_kept": "A partition of past weeks could not be dropped yet.",
@@ -74,6 +85,7 @@ EVENTS: Final = {
     "pause_answered": "A pause point has all that it waited for; `by` is the user who gave it.",
     "pause_created": "A pause point was opened.",
     "pause_expired": "The deadline of a pause point has passed.",
+    "pause_taken_back": "A person has taken back what they had answered (`by`); the pause point asks again.",
     "poll_failed": "A poll could not be begun or kept, for a fault of the store or of Layover; it is tried again.",
     "poll_lease_lost": "A poll was given up: its trigger has changed, or another instance polls it.",
     "poll_secret_missing": "A source is not asked: no instance has a secret that it needs, or it is not allowed.",

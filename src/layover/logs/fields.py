@@ -26,16 +26,13 @@ _STANDARD: Final = frozenset(LogRecord("", 0, "", 0, "", (), None).__dict__) | {
 
 
 class EventTemplate(NamedTuple):
-    """A message of ours: its event, and each field with its conversion and the number of its arguments."""
+    """A message of ours: its event, and its fields, each with its conversion and the number of its arguments."""
 
     event: str
-    fields: tuple[tuple[str, str, int], ...]
-
-
-def event_of(record: LogRecord) -> str:
-    """Return the name of an event of ours, or else the message."""
-    template = _template_of(record)
-    return message_of(record) if template is None else template.event
+    names: tuple[str, ...]
+    conversions: tuple[tuple[str, int], ...]
+    arguments: int  # of all fields
+    is_plain: bool  # each field is one argument, as it is
 
 
 def message_of(record: LogRecord) -> str:
@@ -46,19 +43,25 @@ def message_of(record: LogRecord) -> str:
         return f"{record.msg} {record.args!r}"
 
 
-def fields_of(record: LogRecord) -> dict[str, object]:
+def fields_of(record: LogRecord, template: EventTemplate | None) -> dict[str, object]:
     """Return the fields of a record: those of its message, and what was passed as `extra`."""
-    fields: dict[str, object] = {}
-    template = _template_of(record)
-    if template is not None and isinstance(record.args, tuple):
-        left = iter(record.args)
-        for name, conversion, count in template.fields:
-            fields[name] = _value(conversion, left, count)
-    return {**extra_of(record), **fields}
+    fields = extra_of(record)
+    if template is None:
+        return fields
+    arguments: tuple[object, ...] = record.args if isinstance(record.args, tuple) else ()
+    if template.is_plain:
+        fields.update(zip(template.names, arguments, strict=True))
+        return fields
+    left = iter(arguments)
+    for name, (conversion, count) in zip(template.names, template.conversions, strict=True):
+        fields[name] = _value(conversion, left, count)
+    return fields
 
 
 def extra_of(record: LogRecord) -> dict[str, object]:
     """Return what was passed as `extra`."""
+    if record.__dict__.keys() <= _STANDARD:  # by far most lines
+        return {}
     extra = {name: value for name, value in record.__dict__.items() if name not in _STANDARD}
     if extra:
         ids = record.__dict__.get(RECORDED, {})
@@ -73,23 +76,29 @@ def _value(conversion: str, left: Iterator[object], count: int) -> object:
     return values[0] if conversion in _WHOLE else conversion % values
 
 
-def _template_of(record: LogRecord) -> EventTemplate | None:
-    if not (record.name == "layover" or record.name.startswith("layover.")) or not isinstance(record.msg, str):
+def template_of(record: LogRecord) -> EventTemplate | None:
+    """Return what a line of ours is made by; None for any other line."""
+    message = record.msg
+    if not (record.name.startswith("layover.") or record.name == "layover") or not isinstance(message, str):
         return None
-    template = template_of(record.msg)
-    if template is None or isinstance(record.args, dict):
-        return None
-    count = sum(count for _, _, count in template.fields)
-    return template if len(record.args or ()) == count else None
+    template = parsed_template(message)
+    arguments = record.args or ()
+    fits = template is not None and isinstance(arguments, tuple) and len(arguments) == template.arguments
+    return template if fits else None
 
 
 @lru_cache(maxsize=512)
-def template_of(message: str) -> EventTemplate | None:
+def parsed_template(message: str) -> EventTemplate | None:
     """Take a message of ours apart, before its arguments are put in; None if it is not made like that."""
     if _TEMPLATE.fullmatch(message) is None:
         return None
     event, *rest = message.split(" ")
-    named = (one.partition("=") for one in rest)
+    named = [one.partition("=") for one in rest]
+    conversions = tuple((conversion, len(_CONVERSION.findall(conversion))) for _, _, conversion in named)
     return EventTemplate(
-        event, tuple((name, conversion, len(_CONVERSION.findall(conversion))) for name, _, conversion in named)
+        event,
+        tuple(name for name, _, _ in named),
+        conversions,
+        sum(count for _, count in conversions),
+        is_plain=all(conversion in _WHOLE for conversion, _ in conversions),
     )

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import re
 import time
+from functools import lru_cache
 from logging import CRITICAL, DEBUG, ERROR, INFO, WARNING, Formatter, LogRecord
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from layover.logs.context import IDS, ids_of
-from layover.logs.fields import event_of, fields_of
+from layover.logs.fields import fields_of, message_of, template_of
 from layover.redaction import has_secrets, mask_secrets, redact
+
+if TYPE_CHECKING:
+    from layover.logs.fields import EventTemplate
 
 _PLAIN: Final = re.compile(r"[^\s\"'=\\\x00-\x1f\x7f-\x9f]+")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")  # also what turns text around
@@ -37,15 +41,17 @@ class TextFormatter(Formatter):
 
     def format(self, record: LogRecord) -> str:
         """Return the line; a traceback follows on lines of its own."""
-        level, event = f"{record.levelname.lower():<7}", _one_line(redact(event_of(record)))
+        template = template_of(record)
+        event = redact(template.event) if template is not None else _one_line(redact(message_of(record)))
+        level = f"{record.levelname.lower():<7}"
         if self.colour:
             level = f"\x1b[{_COLOURS.get(record.levelno, '0')}m{level}\x1b[0m"
             event = f"\x1b[1m{event}\x1b[0m"
-        fields = _fields(record)
+        fields = _fields(record, template)
         details = [str(fields.pop(name)) for name in _DETAILS if name in fields]
-        shown = "".join(f" {name}={field_text(value)}" for name, value in fields.items() if value not in (None, ""))
-        line = f"{_moment(record)} {level} {event}{shown} logger={record.name}"
-        return "\n".join([line, *(_indented(detail) for detail in details)])
+        shown = [f" {name}={field_text(value)}" for name, value in fields.items() if value not in (None, "")]
+        line = f"{_moment(record)} {level} {event}{''.join(shown)} logger={record.name}"
+        return "\n".join([line, *map(_indented, details)]) if details else line
 
 
 class JsonFormatter(Formatter):
@@ -53,13 +59,14 @@ class JsonFormatter(Formatter):
 
     def format(self, record: LogRecord) -> str:
         """Return the object."""
+        template = template_of(record)
         line: dict[str, object] = {
-            "event": redact(event_of(record)),
+            "event": redact(message_of(record) if template is None else template.event),
             "time": _moment(record),
             "level": record.levelname.lower(),
             "logger": record.name,
         }
-        for name, value in _fields(record).items():
+        for name, value in _fields(record, template).items():
             line[f"extra_{name}" if name in line else name] = value
         return encoded(line).decode()
 
@@ -74,10 +81,10 @@ def encoded(value: object) -> bytes:
         return _json.encode(_plain_text(value))
 
 
-def _fields(record: LogRecord) -> dict[str, object]:
+def _fields(record: LogRecord, template: EventTemplate | None) -> dict[str, object]:
     """Return the fields of a record and the ids of its call, without credentials."""
     ids, told = ids_of(record), {}
-    for name, value in fields_of(record).items():
+    for name, value in fields_of(record, template).items():
         if name in ids and value == ids[name]:
             continue
         told[f"extra_{name}" if name in ids else name] = _masked(name, value)
@@ -95,8 +102,10 @@ def _masked(name: str, value: object) -> object:
     if name in _OURS:
         return value
     if isinstance(value, _ASIS):
+        if not has_secrets():
+            return value
         shown = str(value)  # a secret may be a number
-        return value if not has_secrets() or (masked := mask_secrets(shown)) == shown else masked
+        return value if (masked := mask_secrets(shown)) == shown else masked
     if isinstance(value, dict | list | tuple):
         text = encoded(value).decode()
         masked = redact(f"{name}={text}").removeprefix(f"{name}=")
@@ -106,6 +115,8 @@ def _masked(name: str, value: object) -> object:
 
 def field_text(value: object) -> str:
     """Return a value as it stands behind its name in a line."""
+    if type(value) is int:
+        return str(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
@@ -129,8 +140,12 @@ def _plain_text(value: object) -> str:
 
 def _moment(record: LogRecord) -> str:
     """Return when a record was written, as everywhere in ISO 8601 and UTC."""
-    second = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-    return f"{second}.{int(record.msecs):03d}Z"
+    return f"{_second(int(record.created))}.{int(record.msecs):03d}Z"
+
+
+@lru_cache(maxsize=16)  # many lines are of the same second
+def _second(at: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at))
 
 
 _PLAIN_FORMATTER: Final = Formatter()

@@ -48,6 +48,20 @@ class Lease(Resource, frozen=True, kw_only=True):
     expires_at: Moment | None = None
 
 
+class WaitingSummary(Resource, frozen=True, kw_only=True):
+    """What an execution in a list waits for.
+
+    `kind` is `person`, `timer`, `signal`, `callback`, `child` or `delivery`; `retry` until a call is made again, and
+    `operator` if it was paused. `text` says it in a few words, such as `managers, 1 of 2`; `until` is when that wait
+    ends by itself. `count` is how many pause points are open, of the 100 newest.
+    """
+
+    kind: str
+    text: str
+    until: Moment | None = None
+    count: int = 0
+
+
 class ExecutionSummary(Resource, frozen=True, kw_only=True):
     """An execution in a list."""
 
@@ -64,7 +78,11 @@ class ExecutionSummary(Resource, frozen=True, kw_only=True):
     created_at: Moment
     paused_at: Moment | None = None
     finished_at: Moment | None = None
+    resume_count: int = 0
     last_seq: int
+    user: str | None = None  # who started it
+    updated_at: Moment  # of its last event
+    waiting_summary: WaitingSummary | None = None  # if it waits for something
 
 
 class Execution(Resource, frozen=True, kw_only=True):
@@ -204,6 +222,17 @@ class Leg(Resource, frozen=True, kw_only=True):
     from_seq: int
     to_seq: int
     started_at: Moment
+
+
+class ReplayStep(Resource, frozen=True, kw_only=True):
+    """The state of an execution right after one of its events; `nodes` has those of scopes that were not done yet."""
+
+    event: Event
+    status: str
+    nodes: dict[str, str] = {}
+    variables: dict[str, Value] = {}
+    next_nodes: tuple[str, ...] = ()
+    waiting_on: tuple[WaitingOn, ...] = ()
 
 
 class Position(Resource, frozen=True, kw_only=True):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta
 
 from layover.core.moments import Moment
+from layover.core.notifications import OccasionKind
 from layover.model.shared import Body, Resource
+
+ALL: Final = "all"
+MutedKind: TypeAlias = Literal["all"] | OccasionKind
 
 _Short = Annotated[str, Meta(max_length=255)]
 
@@ -28,6 +32,7 @@ class Person(Resource, frozen=True, kw_only=True):
     language: str = ""
     zone: str = ""
     away: Absence | None = None
+    mute: tuple[str, ...] = ()  # kinds of occasions that they are not told of, or `all`
 
 
 class AbsenceBody(Body, frozen=True, kw_only=True):
@@ -45,3 +50,4 @@ class PersonBody(Body, frozen=True, kw_only=True):
     language: Annotated[str, Meta(max_length=35)] = ""
     zone: Annotated[str, Meta(max_length=64)] = ""
     away: AbsenceBody | None = None
+    mute: Annotated[tuple[MutedKind, ...], Meta(max_length=50)] = ()

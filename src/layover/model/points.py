@@ -8,8 +8,11 @@ from msgspec import Meta
 
 from layover.core.engine.events import PointKind
 from layover.core.moments import Moment
+from layover.core.point_questions import LONGEST_QUESTION
 from layover.errors import Failure
-from layover.model.shared import Body, Comment, ContextId, ExecutionId, Resource, Value
+from layover.model.shared import Body, Comment, ContextId, ExecutionId, Length, Resource, Value
+
+QuestionText = Annotated[str, Meta(min_length=1, max_length=LONGEST_QUESTION, examples=["Which cost centre is it?"])]
 
 
 class ParallelScope(Resource, frozen=True, kw_only=True):
@@ -43,13 +46,46 @@ class Decision(Resource, frozen=True, kw_only=True):
     comment: str = ""
     data: Value = None
     on_behalf_of: str | None = None
+    seen: str | None = None  # the view that they had seen, if they said so
+    final_at: Moment | None = None  # until then they can take it back
+
+
+class Question(Resource, frozen=True, kw_only=True):
+    """What a person asked back before answering, and the reply."""
+
+    number: int
+    by: str
+    to: str
+    at: Moment
+    question: str
+    reply: str | None = None
+    replied_by: str | None = None
+    replied_at: Moment | None = None
+
+
+class WhyNot(Resource, frozen=True, kw_only=True):
+    """Why the caller may not answer: the code and the message that the attempt would get."""
+
+    code: str
+    message: str
+
+
+class May(Resource, frozen=True, kw_only=True):
+    """What the caller may do at a pause point now: answer it, or reply to a question there."""
+
+    answer: bool
+    why_not: WhyNot | None = None
+    reply: bool = False
 
 
 class PausePoint(Resource, frozen=True, kw_only=True):
     """A place where an execution waits for something outside.
 
     A timer that fired is `completed`; `expired` is a deadline that was missed. `failure` is what went wrong after the
-    last answer, if the point was opened again because of it.
+    last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. `view`
+    is the SHA-256 of what a person is shown: the title, the shown values, the form, what the answers lead to, the
+    deadline. An answer may name it (`seen`), and is refused if the point shows something else. Until `final_at` the
+    answer can be taken back, and then it is applied.
     """
 
     id: str
@@ -67,17 +103,26 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     opened_at: Moment
     deadline: Moment | None = None
     on_deadline: str | None = None
+    leads_to: dict[str, str] = {}
+    view: str | None = None
     approvers: Approvers | None = None
     need: int | None = None
     decisions: tuple[Decision, ...] = ()
     answer: Value = None
     answered_by: str | None = None
     answered_at: Moment | None = None
+    seen: str | None = None
+    final_at: Moment | None = None
     applied_at: Moment | None = None
     queue_position: int | None = None
     snapshot_ready: bool = True
     parallel_scope: ParallelScope | None = None
     loop_scope: LoopScope | None = None
+    requester: str | None = None
+    claimed_by: str | None = None
+    claimed_until: Moment | None = None
+    questions: tuple[Question, ...] = ()
+    may: May | None = None
 
 
 class AnswerBody(Body, frozen=True, kw_only=True):
@@ -100,6 +145,47 @@ class DelegateBody(Body, frozen=True, kw_only=True):
 
     to: Annotated[str, Meta(min_length=1, max_length=255)]
     comment: Comment | None = None
+
+
+class LinkBody(Body, frozen=True, kw_only=True):
+    """For whom a link is, and for how long; without that, for as long as there is the pause point."""
+
+    user: Annotated[str, Meta(min_length=1, max_length=255, examples=["ada"])]
+    expires_in: Length | None = None
+
+
+class PointLink(Resource, frozen=True, kw_only=True):
+    """A link that was just made: `url` is shown this once. Whoever has it may be taken for the user."""
+
+    url: str | None
+    user: str
+    expires_at: Moment | None = None
+
+
+class RevokedLinks(Resource, frozen=True, kw_only=True):
+    """How many links lead nowhere from now on."""
+
+    revoked: int
+
+
+class ClaimBody(Body, frozen=True, kw_only=True):
+    """Whether to take the pause point over from a person who has claimed it."""
+
+    take: bool = False
+
+
+class AskBackBody(Body, frozen=True, kw_only=True):
+    """What to ask before answering, and whom, if that is not the requester."""
+
+    question: QuestionText
+    to: Annotated[str, Meta(min_length=1, max_length=255)] | None = None
+
+
+class ReplyBody(Body, frozen=True, kw_only=True):
+    """A reply to a question: to the oldest that has none, unless its number is given."""
+
+    text: QuestionText
+    number: Annotated[int, Meta(ge=1, le=1_000)] | None = None
 
 
 class ResumePointBody(Body, frozen=True, kw_only=True):

@@ -25,6 +25,21 @@ class Winner(Resource, frozen=True, kw_only=True):
     answer: Value
 
 
+class ClaimHolder(Resource, frozen=True, kw_only=True):
+    """Who has claimed a pause point, and until when."""
+
+    by: str
+    until: Moment
+
+
+class PointDifference(Resource, frozen=True, kw_only=True):
+    """How a pause point differs from what a person had seen: the hashes of both, and what the point shows now."""
+
+    seen: str
+    now: str
+    view: Value
+
+
 class ProblemDetails(Resource, frozen=True, kw_only=True, omit_defaults=True):
     """Why a request was not done (RFC 9457): `code` is stable, `detail` is for people."""
 
@@ -37,7 +52,9 @@ class ProblemDetails(Resource, frozen=True, kw_only=True, omit_defaults=True):
     errors: tuple[FieldError, ...] = ()
     current_status: str | None = None
     winner: Winner | None = None
+    claim: ClaimHolder | None = None
     holders: tuple[str, ...] = ()
     execution_id: str | None = None
     functions: tuple[str, ...] = ()
     retry_after: int | None = None
+    difference: PointDifference | None = None

@@ -7,6 +7,7 @@ Field names are those of the wire. A time is a `Moment`: a `datetime` in UTC, on
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
 
 import msgspec
@@ -54,8 +55,11 @@ def schema_of(type_: type) -> dict[str, object]:
 
 def _encode_moment(value: object) -> object:
     if isinstance(value, Moment):
-        return str(value)
+        return _text_of(value)
     raise NotImplementedError(type(value))  # msgspec says what cannot be written
+
+
+_text_of = lru_cache(maxsize=4096)(str)  # lists are full of times, and asked for again
 
 
 def _read(type_: type, value: object) -> object:

@@ -1,10 +1,12 @@
-"""API access: the audit, the keys, the replies to repeated requests, and the status of workflows.
+"""API access: the audit, the keys, the sessions, the replies to repeated requests, and the status of workflows.
 
 An audit entry is written in the transaction of the act that it describes, so there is no act without its entry and no
 entry without its act. A repeated request is not an act.
 """
 
 from __future__ import annotations
+
+from typing import Literal, TypeAlias
 
 from layover.core.resume_waits import NO_END, PauseEnd, ResumeWait
 from layover.model.workflows import WorkflowState
@@ -14,12 +16,16 @@ from layover.ports.records import StoreRecord
 
 
 class AuditFilter(StoreRecord, frozen=True, kw_only=True):
-    """The entries to list, newest first; `after` is the cursor of the last one seen: its moment and id."""
+    """The entries to list, newest first; `after` is the cursor of the last one seen: its moment and id.
+
+    `to_no_execution` are acts on a `target` that is none, such as a delivery: they are sought by that target.
+    """
 
     user: str | None = None
     act: str | None = None
     target: str | None = None
     execution_id: str | None = None
+    to_no_execution: bool = False
     after: tuple[int, str] | None = None
     limit: int = 100
 
@@ -47,6 +53,29 @@ class Key(StoreRecord, frozen=True, kw_only=True):
     ended_at: int | None = None
 
 
+# Sessions
+
+SessionKind: TypeAlias = Literal["session", "link"]
+
+
+class SessionRow(StoreRecord, frozen=True, kw_only=True):
+    """A browser that has signed in as a user; or a link that signs one in, once. Only the hash of its token is stored.
+
+    It ends at a moment, when its user signs out, and with the key (`key_id`) that it was opened with.
+    """
+
+    id: str
+    hash: bytes
+    kind: SessionKind
+    user: str
+    roles: tuple[str, ...]
+    created_at: int
+    expires_at: int
+    scopes: tuple[str, ...] | None = None
+    opened_by: str = ""  # the credential that it was opened with, such as `key <id>`
+    key_id: str = ""
+
+
 # Replies
 
 
@@ -65,6 +94,28 @@ class IdempotentReply(StoreRecord, frozen=True, kw_only=True):
 
 
 # Workflows
+
+
+class NewLink(StoreRecord, frozen=True, kw_only=True):
+    """A link to a pause point for one user; only the hash of its token is stored."""
+
+    hash: bytes
+    point: str
+    user: str
+    made_at: int
+    expires_at: int | None = None
+
+
+class LinkRow(StoreRecord, frozen=True, kw_only=True):
+    """A link to a pause point, of which only the hash is known."""
+
+    hash: bytes
+    execution_id: str
+    point: str
+    user: str
+    made_at: int
+    expires_at: int | None = None
+    revoked_at: int | None = None
 
 
 class WorkflowStatus(StoreRecord, frozen=True, kw_only=True):

@@ -39,6 +39,12 @@ class CommitPoint(StrEnum):
     NOTICE_EXPANDED = "notice_expanded"  # an occasion has become deliveries, and none is claimed yet
     DELIVERY_CLAIMED = "delivery_claimed"  # deliveries are claimed, and nothing is sent
     DELIVERY_MADE = "delivery_made"  # something is sent, and that is not stored yet
+    BATCH_CLAIMED = "batch_claimed"  # a batch is claimed, and nothing of it is done
+    BATCH_ITEM_DONE = "batch_item_done"  # an act of a batch is done, and that is not stored yet
+    BATCH_ITEMS_DONE = "batch_items_done"  # all acts of a round are done, and that is not stored yet
+    BATCH_ADVANCED = "batch_advanced"  # it is stored, and the batch is free for the next round
+    SEAL_WRITTEN = "seal_written"  # audit entries are sealed, and the transaction is open
+    SEAL_COMMITTED = "seal_committed"  # a seal is durable, and its sealer does not know yet
     LEASES_RENEWED = "leases_renewed"
     LEASES_RELEASED = "leases_released"
     SNAPSHOT_DECIDED = "snapshot_decided"  # an append with a snapshot is about to be handed over

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Final, Literal, TypeAlias, get_args
 
 from layover.ports.records import AuditRow, Message, StoreRecord
 
@@ -11,6 +11,8 @@ DestinationState: TypeAlias = Literal["active", "disabled"]
 Health: TypeAlias = Literal["good", "bad", "unknown"]
 
 DELIVERY_STATES: tuple[DeliveryState, ...] = get_args(DeliveryState)
+
+MUTED: Final = "muted"  # the reason of a delivery that its addressee does not want
 
 
 class DeliveryRow(StoreRecord, frozen=True, kw_only=True):

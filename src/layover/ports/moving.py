@@ -1,15 +1,18 @@
 """Moving a whole database into another one: the records that cross for that, and the methods of a store.
 
 An execution crosses as a whole, with everything that belongs to it, byte for byte. Records shared by executions cross
-beside them. Locks, instances and replies stay behind: they belong to the users of a database.
+beside them. Locks, instances and replies stay behind: they belong to the users of a database. So do sign-in links,
+which could be used twice.
 """
 
 from __future__ import annotations
 
-from layover.ports.access import Key, WorkflowStatus
+from layover.ports.access import Key, LinkRow, SessionRow, WorkflowStatus
+from layover.ports.batch_records import BatchItemRow, BatchRow
 from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
 from layover.ports.limit_records import AdmissionRow
 from layover.ports.records import AuditRow, Entry, Message, PointRow, QueuedCommand, Signal, StoreRecord, Token, Version
+from layover.ports.seal_records import AuditDocument, Seal, SealKey
 from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow, TriggerToken
 from layover.ports.view_records import ExecutionRow, LogChunk
 
@@ -47,6 +50,7 @@ class StoredExecution(StoreRecord, frozen=True, kw_only=True):
     messages: tuple[Message, ...] = ()
     tokens: tuple[Token, ...] = ()
     waits: tuple[SignalKey, ...] = ()
+    links: tuple[LinkRow, ...] = ()
     place: AdmissionRow | None = None
     logs: tuple[LogChunk, ...] = ()  # of its nodes; their progress stays behind, it is of calls that run now
     input: bytes | None = None  # the indexed input: the same document in every store, but not the same bytes
@@ -78,6 +82,13 @@ class CopiedEvent(StoreRecord, frozen=True, kw_only=True):
     event: TriggerEventRow
 
 
+class CopiedItem(StoreRecord, frozen=True, kw_only=True):
+    """An item of a batch."""
+
+    batch_id: str
+    item: BatchItemRow
+
+
 class CopiedBatch(StoreRecord, frozen=True, kw_only=True):
     """Records that are written together."""
 
@@ -86,8 +97,12 @@ class CopiedBatch(StoreRecord, frozen=True, kw_only=True):
     signals: tuple[KeptSignal, ...] = ()
     rates: tuple[UsedRate, ...] = ()
     keys: tuple[Key, ...] = ()
+    sessions: tuple[SessionRow, ...] = ()
     workflow_statuses: tuple[WorkflowStatus, ...] = ()
     audit: tuple[AuditRow, ...] = ()
+    seals: tuple[Seal, ...] = ()
+    seal_keys: tuple[SealKey, ...] = ()
+    audit_documents: tuple[AuditDocument, ...] = ()
     triggers: tuple[TriggerRow, ...] = ()
     trigger_inputs: tuple[InputRow, ...] = ()
     trigger_events: tuple[CopiedEvent, ...] = ()
@@ -95,4 +110,6 @@ class CopiedBatch(StoreRecord, frozen=True, kw_only=True):
     destinations: tuple[DestinationRow, ...] = ()
     deliveries: tuple[DeliveryRow, ...] = ()
     people: tuple[PersonRow, ...] = ()
+    batches: tuple[BatchRow, ...] = ()
+    batch_items: tuple[CopiedItem, ...] = ()
     other_messages: tuple[Message, ...] = ()  # of triggers, destinations and deliveries

@@ -26,7 +26,9 @@ class StoreRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
 class AuditRow(StoreRecord, frozen=True, kw_only=True):
     """One act of a user: what was done to what, with which credential.
 
-    `details` is a JSON object, with a reason or comment if there was one, and no other data of the user.
+    `details` is a JSON object, with a reason or comment if there was one. `ports/audit_entries.py` makes rows that are
+    ready to be sealed; one without a leaf gets its entry, salt and leaf when it is sealed. `document` is what the user
+    saw: it is stored under its hash with the row, and not read with it.
     """
 
     id: str  # a UUID that is ordered by time
@@ -38,6 +40,12 @@ class AuditRow(StoreRecord, frozen=True, kw_only=True):
     credential: str = ""  # `key <id>`, `jwt`, `admin key`, `command line`
     request_id: str = ""
     details: bytes = b"{}"
+    entry: bytes = b""  # all of the act as JSON, kept byte for byte; the other fields are there to be searched
+    salt: bytes = b""
+    leaf: bytes = b""  # the hash of salt and entry
+    document_hash: bytes = b""
+    document: bytes | None = None
+    seal: int | None = None  # the number of the seal that holds it
 
 
 # Definitions
@@ -225,7 +233,9 @@ class Append(StoreRecord, frozen=True, kw_only=True):
     earlier: tuple[Entry, ...] = ()
     input: bytes | None = None  # of a new execution: its input as JSON, for the input index
     audit: AuditRow | None = None  # of the act that caused it
+    decided: tuple[AuditRow, ...] = ()  # what the engine decided in it in a person's stead
     trigger_input: InputKey | None = None  # of a new execution: the input that starts it, and is marked so with it
+    resume_count: int | None = None  # how often it was resumed, if this append changes that
     keeps_takeovers: bool = False  # it only records a takeover, which is not progress
 
 

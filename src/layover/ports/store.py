@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from layover.ports.families.api_keys import ApiKeyStore
     from layover.ports.families.appends import AppendStore
     from layover.ports.families.audit import AuditStore
+    from layover.ports.families.batches import BatchStore
     from layover.ports.families.claims import ClaimStore
     from layover.ports.families.commands import CommandStore
     from layover.ports.families.database_copy import DatabaseCopyStore
@@ -23,12 +24,15 @@ if TYPE_CHECKING:
     from layover.ports.families.inspection import InspectionStore
     from layover.ports.families.instances import InstanceStore
     from layover.ports.families.limits import LimitStore
+    from layover.ports.families.links import LinkStore
     from layover.ports.families.locks import LockStore
     from layover.ports.families.node_reports import NodeReportStore
     from layover.ports.families.outbox import OutboxStore
     from layover.ports.families.people import PeopleStore
     from layover.ports.families.queries import QueryStore
     from layover.ports.families.retention import RetentionStore
+    from layover.ports.families.seals import SealStore
+    from layover.ports.families.sessions import SessionStore
     from layover.ports.families.signals import SignalStore
     from layover.ports.families.triggers import TriggerStore
     from layover.ports.families.workflow_status import WorkflowStatusStore
@@ -79,6 +83,14 @@ class Families(Protocol):
     def people(self) -> PeopleStore:
         """Who can be reached, and where."""
 
+    @property
+    def batches(self) -> BatchStore:
+        """One act on many items."""
+
+    @property
+    def links(self) -> LinkStore:
+        """Links by which people reach a pause point."""
+
     # Reading
 
     @property
@@ -122,8 +134,16 @@ class Families(Protocol):
         """Keys of the API."""
 
     @property
+    def sessions(self) -> SessionStore:
+        """Browsers that have signed in."""
+
+    @property
     def audit(self) -> AuditStore:
         """Who did what."""
+
+    @property
+    def seals(self) -> SealStore:
+        """The proof that entries of the audit are what was written."""
 
     @property
     def idempotency(self) -> IdempotencyStore:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from layover.core.conditions import PathCondition
 from layover.core.engine.events import PointKind
-from layover.ports.records import ClosedExecution, Entry, Head, NewExecution, StoreRecord
+from layover.ports.records import ClosedExecution, Entry, Head, NewExecution, PointRow, StoreRecord
 
 
 class ExecutionRow(StoreRecord, frozen=True, kw_only=True):
@@ -15,6 +15,7 @@ class ExecutionRow(StoreRecord, frozen=True, kw_only=True):
     version: int  # the number of the version that it runs
     finished_at: int | None = None
     closed: ClosedExecution | None = None
+    resume_count: int = 0
 
 
 class Loaded(ExecutionRow, frozen=True, kw_only=True):
@@ -24,11 +25,26 @@ class Loaded(ExecutionRow, frozen=True, kw_only=True):
     snapshot: bytes | None = None
 
 
+class Standing(StoreRecord, frozen=True, kw_only=True):
+    """Where an execution stands: when its log was last written, and what is open of the 100 newest of its pause points.
+
+    `points` counts those, and `point` is one of them: the oldest, those that wait for people first.
+    """
+
+    updated_at: int
+    points: int = 0
+    point: PointRow | None = None
+
+
 class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
     """The executions to list, newest first; `after` is the cursor of the last one seen.
 
     `where` is a JSON object with members: the input of an execution has to contain it, and to fulfil all `conditions`,
     which are about inputs only. An execution whose input is not indexed is found by neither.
+
+    It was created from `since` on and before `until`. A duration is the time from its creation to its end, so only one
+    that has ended has any. `search` is the beginning of its id (eight characters at least) or of its correlation id, or
+    one of its tags.
     """
 
     workflow: str | None = None
@@ -37,6 +53,14 @@ class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
     parent_id: str | None = None
     where: bytes | None = None
     conditions: tuple[PathCondition, ...] = ()
+    correlation_id: str | None = None
+    error_code: str | None = None
+    since: int | None = None
+    until: int | None = None
+    min_duration: int | None = None
+    max_duration: int | None = None
+    min_resumes: int | None = None
+    search: str | None = None
     after: tuple[int, str] | None = None
     limit: int = 100
 

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from layover.core.notify_rules import occasions_of
 from layover.ports.hints import Hints
 from layover.ports.read_times import ReadTimes
+from layover.runtime.batches.batch_runner import BatchRunner
+from layover.runtime.batches.collector import ItemCollector
 from layover.runtime.calls.node_runner import NodeRunner
 from layover.runtime.deliveries.delivery_sender import DeliverySender
 from layover.runtime.deliveries.destinations import Destinations
@@ -15,6 +17,7 @@ from layover.runtime.deliveries.directory import PeopleFinder
 from layover.runtime.deliveries.expander import DeliveryExpander
 from layover.runtime.deliveries.function_wire import FunctionWire
 from layover.runtime.deliveries.http_poster import HttpPoster
+from layover.runtime.deliveries.mail_links import MailLinks
 from layover.runtime.deliveries.wires import Wires
 from layover.runtime.dispatch.active_executions import ActiveExecutions, Leases
 from layover.runtime.dispatch.claim_schedule import ClaimSchedule
@@ -32,6 +35,7 @@ from layover.runtime.dispatch.purger import Purger
 from layover.runtime.dispatch.quarantine import Quarantine
 from layover.runtime.dispatch.releases import NoOthers, Releases
 from layover.runtime.dispatch.resumer import Resumer
+from layover.runtime.dispatch.sealer import Sealer
 from layover.runtime.dispatch.signal_router import SignalRouter
 from layover.runtime.execution.environment import Environment
 from layover.runtime.metrics import Metrics
@@ -39,6 +43,7 @@ from layover.runtime.operations.signals import Signals
 from layover.runtime.operations.starter import Starter
 from layover.runtime.operations.workflow_status import WorkflowStatuses
 from layover.runtime.plans import Plans
+from layover.runtime.queries.lists import ExecutionLists
 from layover.runtime.queries.log_views import LogViews
 from layover.runtime.secrets.cached_secrets import CachedSecrets
 from layover.runtime.secrets.call_secrets import SecretSource
@@ -146,7 +151,10 @@ class Instance:
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
         self._assemble_deliveries(messages)
         self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
-        self.purger = Purger(store, self.driver, self.plans)
+        self.purger = Purger(store, self.driver, self.plans, machine)
+        self.sealer = Sealer(store, clock, self.secrets, machine.secret, settings.audit_poll)
+        self.item_collector = ItemCollector(store, ExecutionLists(self))
+        self.batch_runner = BatchRunner(store, clock, settings, self.item_collector, self.metrics)
         self._looks: set[asyncio.Task[None]] = set()
 
     def _assemble_triggers(self, others: Others) -> None:
@@ -191,6 +199,7 @@ class Instance:
         self.wires = Wires(poster, FunctionWire(self.registry, self.notifier_calls))
         destinations = Destinations(store.deliveries, self.registry, settings.destinations)
         self.directory = PeopleFinder(store.people, settings.directory)
+        links = MailLinks(store, self.clock, settings)
         self.delivery_sender = DeliverySender(
             store=store,
             clock=self.clock,
@@ -202,6 +211,7 @@ class Instance:
             chance=machine.chance,
             metrics=self.metrics,
             told=messages.look,
+            links=links,
         )
         self.outbox_relay.expander = DeliveryExpander(
             store=store,
@@ -211,6 +221,7 @@ class Instance:
             destinations=destinations,
             directory=self.directory,
             sender=self.delivery_sender,
+            links=links,
         )
 
     def listen(self) -> None:

@@ -51,6 +51,7 @@ class Metrics:
         self.leases_lost = 0
         self.trigger_inputs: Counter[tuple[str, str]] = Counter()  # by trigger and outcome
         self.webhooks_refused: Counter[str] = Counter()  # by reason
+        self.batch_items: Counter[tuple[str, str]] = Counter()  # by act and what became of them
         self.deliveries: Counter[tuple[str, str]] = Counter()  # by destination and outcome
         self._delivery_seconds: dict[str, Distribution] = {}  # by destination
         self.trigger_lateness = Distribution(CALLS)
@@ -136,6 +137,10 @@ class Metrics:
     def webhook_refused(self, reason: str) -> None:
         """Count a delivery that did not prove who sent it."""
         self.webhooks_refused[reason] += 1
+
+    def count_batch_item(self, act: str, state: str) -> None:
+        """Count an item of a batch."""
+        self.batch_items[act, state] += 1
 
     def delivered(self, destination: str, outcome: str, seconds: float) -> None:
         """Count an attempt at a delivery."""
@@ -235,6 +240,8 @@ class Metrics:
                 found.add(name, count, workflow)
         for trigger, count in self.trigger_inputs.items():
             found.add("layover_trigger_inputs_total", count, *trigger)
+        for labels, count in self.batch_items.items():
+            found.add("layover_batch_items_total", count, *labels)
         for labels, count in self.deliveries.items():
             found.add("layover_deliveries_total", count, *labels)
         for reason, count in self.webhooks_refused.items():

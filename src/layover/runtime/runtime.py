@@ -30,7 +30,7 @@ from layover.runtime.settings import RuntimeSettings
 from layover.tracing.current import outside_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from types import TracebackType
 
     from layover.metrics.distribution import Distribution
@@ -38,13 +38,15 @@ if TYPE_CHECKING:
     from layover.nodes.registry import AnyFunction
     from layover.ports.secrets import Secrets
     from layover.ports.store import Store
+    from layover.runtime.batches.batch_acts import BatchActs
     from layover.runtime.dispatch.standby import StandbyRenewer
     from layover.runtime.dispatch.watchdog import Watchdog
 
 _log = logging.getLogger("layover.engine")
 
 _PURGER, _PROGRESS, _NODE_LOGS, _SENDER = "purger", "progress", "node_logs", "delivery_sender"
-_NOT_NEEDED = frozenset({_PURGER, _PROGRESS, _NODE_LOGS, _SENDER})
+_BATCHES, _SEALER = "batch_runner", "sealer"
+_NOT_NEEDED = frozenset({_PURGER, _PROGRESS, _NODE_LOGS, _SENDER, _SEALER, _BATCHES})
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -61,6 +63,7 @@ class Runtime(Opened):
         secrets: Iterable[Secrets] = (),
         clock: Clock | None = None,
         machine: Machine | None = None,
+        batch_acts: Callable[[Opened], BatchActs] | None = None,
     ) -> None:
         self._store = store
         self._machine = machine if machine is not None else Machine()
@@ -75,6 +78,7 @@ class Runtime(Opened):
             self._registry.add(function)
         for name, probe in (probes or {}).items():
             self._registry.add_probe(name, probe)
+        self._batch_acts = batch_acts
         self._services: list[Service] = []
         self._watchdog: Watchdog | None = None
         self._standby: StandbyRenewer | None = None
@@ -111,8 +115,12 @@ class Runtime(Opened):
             service("trigger_runner", instance.trigger_runner.run),
             service(_SENDER, instance.delivery_sender.run),
             service(_PURGER, instance.purger.run),
+            service(_SEALER, instance.sealer.run),
             service(_PROGRESS, instance.progress.run),
         ]
+        if self._batch_acts is not None:
+            instance.batch_runner.acts = self._batch_acts(self)
+            self._services.append(service(_BATCHES, instance.batch_runner.run))
         if instance.node_logs is not None:
             start_capturing()
             self._services.append(service(_NODE_LOGS, instance.node_logs.run))
@@ -148,6 +156,7 @@ class Runtime(Opened):
         instance.claimer.stop()
         instance.trigger_runner.stop()
         instance.delivery_sender.halt()
+        instance.batch_runner.stop()
         try:
             async with asyncio.timeout(seconds + of_store):
                 await self._wind_down(instance, seconds)
@@ -196,6 +205,7 @@ class Runtime(Opened):
         await instance.driver.release_all()
         if instance.node_logs is not None:
             await instance.node_logs.flush()
+        await instance.sealer.finish()
 
     @property
     def is_working(self) -> bool:

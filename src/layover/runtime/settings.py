@@ -40,6 +40,7 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     act_wait: int = 10_000  # how long a pause, resume, cancel and the like waits until its execution has applied it
     wait_poll: int = 1_000  # the same for what is waited for here, and driven elsewhere
     outbox_poll: int = 2_000  # the same for messages that others have left undelivered
+    audit_poll: int = 10_000  # the same for audit entries of others that wait for a seal
     jitter: bool = True  # the moments of retries are spread by chance, as their policies say
     drain: int = 30_000  # how long a pause waits for calls that are out
     grace: int = 10_000  # how long stopping waits for calls that are out
@@ -53,6 +54,7 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     http_timeout: int = 30_000  # how long a request of an `http` node may take, unless the node has a `timeout`
     http_private: bool = False  # such requests may also go to addresses that are not on the public internet
     public_url: str = "http://localhost:8080"  # where others reach this engine, for addresses to call back
+    link_key: tuple[str, ...] = ()  # the first makes new links in mails
     retention: int | None = None  # how long executions are kept after their end, unless their workflow says otherwise
     signal_retention: int = 7 * 86_400_000  # how long signals are kept for those who look back
     audit_retention: int | None = None  # how long it is kept what people did; for ever, unless it is said

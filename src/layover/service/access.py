@@ -8,24 +8,28 @@ from uuid import UUID
 from layover.core.moments import Moment
 from layover.core.secret_names import is_secret_name
 from layover.errors import InvalidInput, NotAllowed, NotFound
-from layover.model.access import Caller, NewApiKey
+from layover.model.access import Caller, NewApiKey, SignInLink
 from layover.model.name_rules import fault_in_name
 from layover.model.shared import Page
 from layover.ports.access import AuditFilter as StoredFilter
+from layover.ports.access import Key
 from layover.runtime.ids import checked_id
 from layover.runtime.queries.secrets import declared_secrets, secret_status
-from layover.runtime.results.access import audit_entry_of, key_of
+from layover.runtime.results.access import audit_entry_of, key_of, session_of
 from layover.service.api_keys import made_in_place_of, made_key
 from layover.service.cursors import cursor_of, malformed_cursor, parsed_uuid
 from layover.service.pages import MOST
 from layover.service.permissions import PERMISSIONS, permissions_of
+from layover.service.proofs import audit_keys
+from layover.service.sessions import LONGEST_LINK, MOST_LINKS, link_address, made_link
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from layover.interface.backend import AuditSearch
-    from layover.model.access import ApiKey, AuditEntry, SecretStatus
-    from layover.ports.access import Key
+    from layover.model.access import ApiKey, AuditEntry, OpenSession, SecretStatus
+    from layover.model.proofs import AuditKeySet
+    from layover.ports.access import SessionRow
     from layover.service.actor import Actor
 
 
@@ -33,17 +37,30 @@ _LONGEST_NAME: Final = 255
 
 
 class AccessService:
-    """Users, audit and API keys; `forget` is told of each key that has ended, and whether at once."""
+    """Users, audit, API keys and sessions.
 
-    __slots__ = ("_actor", "_forget")
+    `forget` gets each key that has ended, and whether at once; `forget_session` gets each session that has ended.
+    """
 
-    def __init__(self, actor: Actor, forget: Callable[[str, bool], None] | None = None) -> None:
+    __slots__ = ("_actor", "_forget", "_forget_session")
+
+    def __init__(
+        self,
+        actor: Actor,
+        forget: Callable[[str, bool], None] | None = None,
+        forget_session: Callable[[str], None] | None = None,
+    ) -> None:
         self._actor = actor
         self._forget = forget
+        self._forget_session = forget_session
 
     async def me(self) -> Caller:
         """Return the user who acts."""
         return self._actor.caller
+
+    async def audit_keys(self) -> AuditKeySet:
+        """Return the public keys of seals and receipts: everyone may have them."""
+        return await audit_keys(self._actor)
 
     async def audit(self, wanted: AuditSearch, limit: int, cursor: str | None) -> Page[AuditEntry]:
         """Return a page of what was done, the newest first."""
@@ -95,6 +112,34 @@ class AccessService:
         await actor.runtime.instance.store.api_keys.add(row, entry)
         return _new_key_of(row, shown)
 
+    async def create_sign_in_link(
+        self, user: str, roles: Sequence[str], scopes: Sequence[str] | None, expires_in: int | None
+    ) -> SignInLink:
+        """Create a link that signs one browser in, once; it is shown this once."""
+        actor = self._actor
+        actor.require("admin")
+        _check_names("link", user, roles)
+        _check_scopes(scopes)
+        _check_length("expires_in", expires_in, 1)
+        if expires_in is not None and expires_in > LONGEST_LINK:
+            fault = "a sign-in link works for a day at most"
+            raise InvalidInput(f"`expires_in`: {fault}.", (("expires_in", fault),), code="invalid_body")
+        instance = actor.runtime.instance
+        row, token = made_link(
+            instance.clock.now(),
+            user=user,
+            roles=tuple(roles),
+            scopes=None if scopes is None else tuple(sorted(set(scopes))),
+            lasts=expires_in,
+        )
+        self._check_gift(row)
+        entry = actor.entry_of_any(
+            "session.link", row.id, user=row.user, roles=row.roles, scopes=row.scopes, expires_at=row.expires_at
+        )
+        await instance.store.sessions.open_session(row, MOST_LINKS, entry)
+        url = link_address(instance.settings.public_url, token)
+        return SignInLink(id=row.id, url=url, user=row.user, expires_at=Moment.of(row.expires_at))
+
     async def rotate_api_key(self, key_id: str, grace: int | None) -> NewApiKey:
         """Create an API key for the same user in the place of another, which ends after `grace`."""
         actor = self._actor
@@ -124,6 +169,57 @@ class AccessService:
         if not is_ended:
             raise _gone()
 
+    async def sessions(self, user: str | None, limit: int, cursor: str | None) -> Page[OpenSession]:
+        """Return a page of the sessions that have not ended, the oldest first: all, or those of one user.
+
+        A caller without the permission `admin` gets their own.
+        """
+        actor = self._actor
+        whose = self._whose_sessions(user)
+        most = min(limit, MOST)
+        after = parsed_uuid(cursor)[1] if cursor is not None else ""
+        rows = await self._open_sessions(whose, after, most + 1)
+        following = cursor_of(rows[most - 1].created_at, rows[most - 1].id) if len(rows) > most else None
+        return Page(items=tuple(session_of(row, actor.caller) for row in rows[:most]), next=following)
+
+    async def end_session(self, session_id: str) -> None:
+        """End a session at once: one of one's own, or with the permission `admin` any."""
+        actor = self._actor
+        try:
+            id_ = checked_id(session_id)
+        except InvalidInput as error:
+            raise _no_session() from error
+        just_before = str(
+            UUID(int=max(UUID(id_).int - 1, 0))
+        )  # they are listed by id: the next one is this one, or it has ended
+        rows = await self._open_sessions(self._whose_sessions(None), just_before, 1)
+        if not rows or rows[0].id != id_:
+            raise _no_session()
+        entry = actor.entry_of_any("session.end", id_, user=rows[0].user)
+        is_ended = await actor.runtime.instance.store.sessions.end_session(rows[0].hash, entry)
+        if self._forget_session is not None:
+            self._forget_session(id_)
+        if not is_ended:
+            raise _no_session()
+
+    def _whose_sessions(self, user: str | None) -> str | None:
+        """Return whose sessions a caller gets, None for everybody's; refuse those of others without `admin`."""
+        caller = self._actor.caller
+        if caller.may(("admin",)):
+            return user
+        if user is not None and user != caller.user:
+            self._actor.require("admin")
+        if not caller.user:
+            raise NotAllowed("Only a user has sessions.")
+        return caller.user
+
+    async def _open_sessions(self, user: str | None, after: str, limit: int) -> list[SessionRow]:
+        instance = self._actor.runtime.instance
+        now = instance.clock.now()
+        if user is None:
+            return await instance.store.sessions.list_open_sessions(now, after, limit)
+        return await instance.store.sessions.list_sessions_of_user(user, now, after, limit)
+
     async def secrets(self, limit: int, cursor: str | None) -> Page[SecretStatus]:
         """Return a page of the secrets that workflows declare, by name; never values."""
         self._actor.require("admin")
@@ -139,11 +235,12 @@ class AccessService:
         if self._forget is not None:
             self._forget(key_id, at_once)
 
-    def _check_gift(self, row: Key) -> None:
-        """Refuse a key that permits more than its maker may."""
+    def _check_gift(self, row: Key | SessionRow) -> None:
+        """Refuse a key, or a link, that permits more than its maker may."""
         more = permissions_of(row.roles, row.scopes) - set(self._actor.caller.permissions)
         if more:
-            raise NotAllowed(f"A key cannot permit more than its maker may: {', '.join(sorted(more))}.")
+            what = "A key" if isinstance(row, Key) else "A sign-in link"
+            raise NotAllowed(f"{what} cannot permit more than its maker may: {', '.join(sorted(more))}.")
 
     async def _find_key(self, key_id: str) -> Key:
         """Return the key with an id: the first one after the id before it."""
@@ -160,6 +257,10 @@ class AccessService:
 
 def _gone() -> NotFound:
     return NotFound("There is no such key, or it has ended.", code="unknown_key")
+
+
+def _no_session() -> NotFound:
+    return NotFound("There is no such session, or it has ended.", code="unknown_session")
 
 
 def _check_names(name: str, user: str, roles: Sequence[str]) -> None:

@@ -16,8 +16,7 @@ from layover.core.approval_rules import Approver
 from layover.core.payloads import plain
 from layover.errors import AlreadyExists, NotAllowed
 from layover.ports.access import AuditFilter, IdempotentReply
-from layover.ports.records import AuditRow
-from layover.runtime.ids import new_id
+from layover.ports.audit_entries import ENGINE, SALT_BYTES, audit_row
 from layover.runtime.operations.timeouts import WaitLimit
 from layover.service.permissions import PROGRAM
 
@@ -25,17 +24,20 @@ if TYPE_CHECKING:
     import asyncio
 
     from layover.model.access import Caller
+    from layover.ports.records import AuditRow
     from layover.runtime.operations.operations import Opened
 
 READ = ("execution:read",)
 DEBUG = ("execution:debug",)
+# What a program does in masses, and what stands in the log of the execution anyway: it writes no audit entries.
+_IN_THE_LOG = frozenset({"execution.start", "signal.send"})
 _NOTED_FOR = 86_400_000  # milliseconds, as long as a server keeps its answers
 
 
 class Actor:
     """A user on a runtime, for as long as one request or one door lasts."""
 
-    __slots__ = ("_act_wait", "_notes_keys", "caller", "page_bytes", "request_id", "runtime", "stopping")
+    __slots__ = ("_act_wait", "_notes_keys", "address", "caller", "page_bytes", "request_id", "runtime", "stopping")
 
     def __init__(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -43,6 +45,7 @@ class Actor:
         caller: Caller = PROGRAM,
         *,
         request_id: str = "",
+        address: str = "",
         act_wait: float | None = None,
         stopping: asyncio.Event | None = None,
         page_bytes: int | None = None,
@@ -51,6 +54,7 @@ class Actor:
         self.runtime = runtime
         self.caller = caller
         self.request_id = request_id
+        self.address = address  # from where the user acts: of a client, or else the name of this instance
         self.stopping = stopping  # what waits then answers without what it waits for
         self.page_bytes = page_bytes
         self._act_wait = act_wait
@@ -109,36 +113,84 @@ class Actor:
         if before is not None and before.fingerprint != noted.fingerprint:
             raise AlreadyExists("This idempotency key was used for another request.", code="idempotency_mismatch")
 
-    def entry(
-        self, act: str, target: str = "", *, execution_id: str = "", key: str | None = None, **details: object
+    def entry(  # noqa: PLR0913 - each is named where it is given
+        self,
+        act: str,
+        target: str = "",
+        *,
+        execution_id: str = "",
+        key: str | None = None,
+        before: object = None,
+        after: object = None,
+        document: bytes | None = None,
+        **details: object,
     ) -> AuditRow | None:
-        """Return what is written with an act, unless the program itself acts."""
-        if self.caller is PROGRAM:
+        """Return what is written with an act; nothing if the program itself does what the log has anyway."""
+        if self.caller is PROGRAM and act in _IN_THE_LOG:
             return None
-        return self.entry_of_any(act, target, execution_id=execution_id, key=key, **details)
+        return self.entry_of_any(
+            act,
+            target,
+            execution_id=execution_id,
+            key=key,
+            before=before,
+            after=after,
+            document=document,
+            **details,
+        )
 
-    def entry_of_any(
-        self, act: str, target: str = "", *, execution_id: str = "", key: str | None = None, **details: object
+    def entry_of_any(  # noqa: PLR0913 - each is named where it is given
+        self,
+        act: str,
+        target: str = "",
+        *,
+        execution_id: str = "",
+        key: str | None = None,
+        before: object = None,
+        after: object = None,
+        document: bytes | None = None,
+        **details: object,
     ) -> AuditRow:
-        """Return what is written with an act; `details` hold the reason or the comment, and no data."""
-        now = self.runtime.instance.clock.now()
-        told = {name: value for name, value in {**details, "key": key}.items() if value is not None}
-        return AuditRow(
-            id=new_id(now),
+        """Return what is written with an act.
+
+        `details` hold the reason or the comment, `before` and `after` what the act has changed, and `document` is what
+        the user saw.
+        """
+        instance = self.runtime.instance
+        now = instance.clock.now()
+        instance.sealer.hint()
+        return audit_row(
+            id=instance.machine.ids.new(now),
             at=now,
-            user=self.caller.user,
+            user=self.known_as,
             act=act,
+            salt=instance.machine.secret(SALT_BYTES),
             target=target or execution_id,
             execution_id=execution_id,
             credential=self.caller.credential,
+            address=self.address or instance.id,
             request_id=self.request_id,
-            details=msgspec.json.encode(told),
+            details={name: value for name, value in {**details, "key": key}.items() if value is not None},
+            before=before,
+            after=after,
+            document=document,
         )
+
+    @property
+    def known_as(self) -> str:
+        """The user as the audit log names them; a program that names no user acts as the engine."""
+        return self.caller.user or ENGINE
 
     async def has_done(self, act: str, execution_id: str | None, key: str | None, *, target: str | None = None) -> bool:
         """Return whether the user has done something to an execution, or to another target, under a key before."""
         if key is None:
             return False
-        wanted = AuditFilter(user=self.caller.user, act=act, target=target, execution_id=execution_id)
+        wanted = AuditFilter(
+            user=self.known_as,
+            act=act,
+            target=target,
+            execution_id=execution_id,
+            to_no_execution=execution_id is None,
+        )
         entries = await self.runtime.instance.store.audit.list_entries(wanted)
         return any(msgspec.json.decode(entry.details).get("key") == key for entry in entries)

@@ -7,11 +7,13 @@ not answered twice.
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from layover.core.approval_rules import ApprovalRules, may_decide
+from layover.core.engine.point_view import view_of
 from layover.core.payloads import is_same_json, plain
 from layover.errors import AnswerRefused, LayoverError, NotAllowed, NotFound, WrongState
 from layover.model.problems import Winner
@@ -19,6 +21,7 @@ from layover.ports.records import PointRow, Reserved
 from layover.runtime.ids import is_point_id
 from layover.runtime.queries.views import context_of
 from layover.runtime.results.points import point_of
+from layover.service.absences import stand_in
 from layover.service.actor import READ
 
 if TYPE_CHECKING:
@@ -30,7 +33,9 @@ if TYPE_CHECKING:
 
 DECIDING: Final = ("approval:decide",)
 ANSWERING: Final = ("approval:decide", "execution:cancel")
-_NOT_ASKED: Final = frozenset({"not_allowed", "requester_excluded"})
+_NOT_ASKED: Final = frozenset({"not_allowed", "requester_excluded", "user_required"})
+_DECISION: Final = {True: "approval.approve", False: "approval.reject"}
+_LONGEST_DATA: Final = 16_384  # bytes of an answer that stand in its audit entry
 # What is refused since the point was over, or there is none: its row says how.
 _IS_OVER: Final = frozenset({"already_answered", "execution_closed", "point_closed", "point_expired", "unknown_point"})
 
@@ -71,6 +76,8 @@ async def answer(
     if point.kind not in ("approval", "form"):
         raise AnswerRefused("not_answerable", f"A {point.kind} is not answered by a person.")
     actor.require(*needs_of(point))
+    row = await stand_in(actor, row)
+    point = row.point
     refused = may_decide(point.rules or ApprovalRules(), actor.person, ())
     if refused is not None and refused.code in _NOT_ASKED:
         raise NotAllowed(refused.message, code=refused.code)
@@ -86,6 +93,9 @@ async def answer(
         key=key,
         context_id=context_of(point),
         comment=request.comment or None,
+        seen=request.seen,
+        after=given_by(request),
+        document=view.document() if (view := view_of(point, row.schema)) is not None else None,
     )
     return await take(actor, point.id, request, variables=variables, key=key, audit=entry)
 
@@ -109,6 +119,7 @@ async def take(
             approved=request.approved,
             comment=request.comment,
             variables=variables,
+            seen=request.seen,
             key=key,
             audit=audit,
         )
@@ -119,9 +130,27 @@ async def take(
             raise
         over = await point_row(actor, point_id)
         if error.code != "already_answered" or not _said_before(over, actor, request):
-            raise _over(over) from error
+            raise why_over(over) from error
         return AnswerOutcome(row=over)
     return AnswerOutcome(row=await point_row(actor, point_id) if taken.repeated else taken.row, reserved=taken)
+
+
+async def take_of_program(actor: Actor, point_id: str, request: PointAnswer) -> AnswerOutcome:
+    """Take an answer of the program: it may answer all, so the store alone judges, and no point is read before."""
+    act = "point.answer" if request.approved is None else _DECISION[request.approved]
+    entry = actor.entry(act, str(point_id), comment=request.comment or None, after=given_by(request))
+    return await take(actor, point_id, request, audit=entry)
+
+
+def given_by(request: PointAnswer) -> dict[str, object]:
+    """Return what an answer says, for the audit log: its data, or the hash of data that is too long for an entry."""
+    said: dict[str, object] = {} if request.approved is None else {"approved": request.approved}
+    if request.data is None:
+        return said
+    data = msgspec.json.encode(plain(request.data), order="sorted")
+    if len(data) > _LONGEST_DATA:
+        return {**said, "data_sha256": hashlib.sha256(data).hexdigest()}
+    return {**said, "data": msgspec.Raw(data)}
 
 
 async def cancel(actor: Actor, row: PointRow, reason: str, idempotency_key: str | None) -> PointRow:
@@ -143,10 +172,10 @@ async def cancel(actor: Actor, row: PointRow, reason: str, idempotency_key: str 
             point.id, reason, by=actor.by, key=key, audit=entry, within=actor.within
         )
     except (AnswerRefused, WrongState) as error:
-        raise _over(await point_row(actor, point.id), may_see=actor.caller.may(READ)) from error
+        raise why_over(await point_row(actor, point.id), may_see=actor.caller.may(READ)) from error
     after = await point_row(actor, point.id)
     if after.status not in ("cancelled", "open"):
-        raise _over(after, may_see=actor.caller.may(READ))
+        raise why_over(after, may_see=actor.caller.may(READ))
     return after
 
 
@@ -166,8 +195,17 @@ async def delegate(actor: Actor, row: PointRow, to: str, comment: str, idempoten
             point.id, to, by=caller.user, roles=tuple(caller.roles), key=key, audit=entry, within=actor.within
         )
     except WrongState as error:
-        raise _over(await point_row(actor, point.id), may_see=caller.may(READ)) from error
+        raise why_over(await point_row(actor, point.id), may_see=caller.may(READ)) from error
     return await point_row(actor, point.id)
+
+
+async def refused_act(actor: Actor, point_id: str, error: AnswerRefused | WrongState) -> LayoverError:
+    """Return an error of the runtime as a user gets it who did something else than answer."""
+    if error.code in _NOT_ASKED:
+        return NotAllowed(error.message, code=error.code)
+    if error.code in _IS_OVER:
+        return why_over(await point_row(actor, point_id), may_see=actor.caller.may(READ))
+    return error
 
 
 def needs_of(point: Point) -> tuple[str, ...]:
@@ -175,7 +213,7 @@ def needs_of(point: Point) -> tuple[str, ...]:
     return DECIDING if point.kind == "approval" else ANSWERING
 
 
-def _over(row: PointRow, *, may_see: bool = True) -> LayoverError:
+def why_over(row: PointRow, *, may_see: bool = True) -> LayoverError:
     """Return why a point can be neither answered nor cancelled any more; the winning answer only if they `may_see`."""
     if row.status == "expired":
         return AnswerRefused("expired", "The time to answer has passed.")
@@ -197,4 +235,4 @@ def _said_before(row: PointRow, actor: Actor, request: PointAnswer) -> bool:
 def _act(point: Point, request: PointAnswer) -> str:
     if point.kind != "approval":
         return "point.answer"
-    return "approval.approve" if request.approved else "approval.reject"
+    return _DECISION[bool(request.approved)]

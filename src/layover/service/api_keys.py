@@ -10,6 +10,7 @@ from typing import Final
 from layover.ports.access import Key
 from layover.runtime.ids import new_id
 
+ADMIN_KEY: Final = "admin key"  # what a caller with the admin key of the settings is known by
 _BYTES: Final = 32
 _SHOWN: Final = 12
 _FORM: Final = re.compile(r"lay_[A-Za-z0-9_-]{43}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
+from layover.core.engine import commands as cmd
 from layover.errors import AnswerRefused, InvalidInput, WrongState
 from layover.interface.backend import PointAnswer
 from layover.ports.records import CLOSED
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from layover.interface.backend import ResumeTime
     from layover.model.executions import Execution
+    from layover.model.repeat_plans import RepeatPlan
     from layover.ports.records import PointRow
     from layover.service.actor import Actor
 
@@ -110,6 +112,16 @@ class ControlService:
         """Drop the results of a node and of all that came after it, and go on from there."""
         by = await self._checked("execution.rewind", execution_id, idempotency_key, to=to, reason=reason)
         return await self._visible(await self._actor.runtime.control.rewind(execution_id, to, reason, **by))
+
+    async def plan_retry(self, execution_id: str) -> RepeatPlan:
+        """Return what a retry would repeat; nothing is changed."""
+        self._actor.require(*READ)
+        return await self._actor.runtime.control.plan(execution_id, cmd.Retry())
+
+    async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
+        """Return what a rewind to a node would repeat and drop; nothing is changed."""
+        self._actor.require(*READ)
+        return await self._actor.runtime.control.plan(execution_id, cmd.Rewind(to=to))
 
     async def _visible(self, found: Execution) -> Execution:
         """Return an execution as the user may see it: its data only if they started it, or may read executions."""

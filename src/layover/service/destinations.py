@@ -70,7 +70,8 @@ class DestinationService:
     async def test(self, name: str, to: str | None) -> Delivery:
         """Send a test to a destination, and return it once it was tried."""
         self._actor.require("admin")
-        return delivery_of(await self._deliveries.send_test(name, to), replies=self._actor.may_debug)
+        entry = self._actor.entry("destination.test", name)
+        return delivery_of(await self._deliveries.send_test(name, to, entry), replies=self._actor.may_debug)
 
     async def enable(self, name: str, idempotency_key: str | None) -> Destination:
         """Send to a destination again."""

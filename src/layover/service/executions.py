@@ -7,14 +7,26 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from layover.core.moments import Moment
 from layover.core.payloads import plain
 from layover.errors import AlreadyExists, ExecutionFailed, InvalidInput, MissingFunctions, WaitTimeout
+from layover.interface.backend import ExecutionQuery
 from layover.interface.door import result_of
 from layover.interface.open_points import with_open_points
 from layover.interface.reached import is_reached
-from layover.model.executions import Event, Execution, ExecutionSummary, Leg, LogLine, NodeExecution, Progress
+from layover.model.executions import (
+    Event,
+    Execution,
+    ExecutionSummary,
+    Leg,
+    LogLine,
+    NodeExecution,
+    Progress,
+    ReplayStep,
+)
 from layover.model.shared import Page
 from layover.ports.records import CLOSED
+from layover.ports.view_records import ExecutionFilter
 from layover.runtime.ids import checked_id, id_from_key, is_point_id
 from layover.runtime.operations.executions import check_same_input
 from layover.runtime.operations.start_options import Options
@@ -24,6 +36,7 @@ from layover.runtime.results.executions import event_of, summary_of
 from layover.runtime.results.log_lines import lines_of
 from layover.runtime.results.points import point_of
 from layover.runtime.results.progress import progress_of
+from layover.runtime.results.waiting import waiting_of
 from layover.service.actor import DEBUG, READ
 from layover.service.control import ControlService
 from layover.service.cursors import cursor_of, malformed_cursor, parsed
@@ -35,13 +48,17 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import ExecutionQuery, StartRequest
+    from layover.interface.backend import NodeQuery, StartRequest
     from layover.model.executions import Graph, Why
     from layover.ports.records import Head
+    from layover.ports.view_records import Standing
 
 _START: Final = "execution.start"
 _AT_REST: Final = frozenset({"waiting", "paused"})
 _AHEAD: Final = 100  # events that are read at once
+_FILTERS: Final = tuple(sorted({*ExecutionQuery.__struct_fields__} - {"where", "contains", "order"}))
+_ONLY_PAUSED: Final = ExecutionQuery(order="paused")
+_SHARED: Final = tuple(sorted({*ExecutionSummary.__struct_fields__} & {*Execution.__struct_fields__}))
 _CHUNKS: Final = 4  # of log lines, each of up to some hundred
 
 
@@ -115,19 +132,17 @@ class ExecutionService(ControlService):
         self._actor.require(*READ)
         if wanted.order == "paused":
             return await self._paused(wanted, limit, cursor)
-        found = await self._actor.runtime.lists.find(
-            workflow=wanted.workflow,
-            status=wanted.status,
-            tag=wanted.tag,
-            parent_id=wanted.parent_id,
-            where=wanted.contains,
-            conditions=wanted.where,
-            after=_after(cursor),
-            limit=min(limit, MOST),
+        chosen = ExecutionFilter(
+            **{name: getattr(wanted, name) for name in _FILTERS}, after=_after(cursor), limit=min(limit, MOST)
         )
+        found = await self._actor.runtime.lists.find(chosen, wanted.contains, wanted.where)
         following = cursor_of(*found.after) if found.after is not None else None
         failures = await self._actor.runtime.queries.failures(found.rows)
-        items = tuple(summary_of(row, failures.get(row.head.execution_id)) for row in found.rows)
+        standings = await self._actor.runtime.queries.standings(found.rows)
+        ids = [row.head.execution_id for row in found.rows]
+        items = tuple(
+            summary_of(row, failures.get(id_), standings.get(id_)) for id_, row in zip(ids, found.rows, strict=True)
+        )
         return Page(items=items, next=following)
 
     async def paused(self, workflow: str | None, limit: int, cursor: str | None) -> Page[Execution]:
@@ -208,14 +223,17 @@ class ExecutionService(ControlService):
         lines = tuple(line for chunk in chunks for line in lines_of(chunk))
         return Page(items=lines, next=f"{id_}.{chunks[-1].id}" if chunks else None)
 
-    async def nodes(self, execution_id: str, limit: int, cursor: str | None) -> Page[NodeExecution]:
+    async def nodes(self, execution_id: str, wanted: NodeQuery, limit: int, cursor: str | None) -> Page[NodeExecution]:
         """Return a page of the nodes that were reached."""
         self._actor.require(*READ)
         id_, most = checked_id(execution_id), min(limit, MOST)
         since = _position(cursor, id_)
-        found = await self._actor.runtime.queries.nodes(id_, since, most + 1, tracebacks=self._actor.may_debug)
-        items = fitting(found[:most], self._actor.page_bytes)
-        return Page(items=items, next=_behind(items, since, len(found), id_))
+        places = await self._actor.runtime.queries.node_places(id_, since, wanted)
+        chosen = places[:most]
+        found = await self._actor.runtime.queries.nodes_at(id_, chosen, tracebacks=self._actor.may_debug)
+        items = fitting(found, self._actor.page_bytes)
+        # A node may be in another state by the next page, so that its cursor is a place among all of them.
+        return Page(items=items, next=cursor_of(places[len(items)], id_) if len(items) < len(places) else None)
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
@@ -225,6 +243,17 @@ class ExecutionService(ControlService):
         found = await self._actor.runtime.queries.legs(id_, since, most + 1)
         items = tuple(found[:most])
         return Page(items=items, next=_behind(items, since, len(found), id_))
+
+    async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
+        """Return a page of the states after each event."""
+        self._actor.require(*READ)
+        runtime, id_ = self._actor.runtime, checked_id(execution_id)
+        since = _position(cursor, id_, since)
+        found = await runtime.queries.replay(id_, since, min(limit, MOST))
+        items = fitting(found, self._actor.page_bytes)
+        last = items[-1].event.seq if items else since
+        more = bool(items) and last < (await runtime.queries.row(id_)).head.last_seq
+        return Page(items=items, next=cursor_of(last + 1, id_) if more else None)
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with the states of its nodes."""
@@ -297,11 +326,11 @@ class ExecutionService(ControlService):
         return with_open_points(found, map(point_of, rows))
 
     async def _paused(self, wanted: ExecutionQuery, limit: int, cursor: str | None) -> Page[ExecutionSummary]:
-        others = (wanted.status, wanted.tag, wanted.parent_id, wanted.where, wanted.contains)
-        if any(others):
+        if replace(wanted, workflow=None) != _ONLY_PAUSED:
             raise InvalidInput("`order`: paused executions can only be chosen by workflow.", code="invalid_parameter")
         page = await self.paused(wanted.workflow, limit, cursor)
-        return Page(items=tuple(_summary(one) for one in page.items), next=page.next)
+        standings = await self._actor.runtime.queries.standings_of([one.id for one in page.items])
+        return Page(items=tuple(_summary(one, standings.get(one.id)) for one in page.items), next=page.next)
 
 
 def _lacks_points(found: Execution) -> bool:
@@ -314,9 +343,11 @@ async def _one(result: Any) -> tuple[Any]:
     return (await result,)
 
 
-def _summary(found: Execution) -> ExecutionSummary:
+def _summary(found: Execution, standing: Standing | None) -> ExecutionSummary:
     return ExecutionSummary(
-        **{name: getattr(found, name) for name in ExecutionSummary.__struct_fields__}  # it has all of them
+        **{name: getattr(found, name) for name in _SHARED},
+        updated_at=Moment.of(standing.updated_at) if standing is not None else found.created_at,
+        waiting_summary=waiting_of(found.status, None, standing) if standing is not None else None,
     )
 
 

@@ -32,7 +32,7 @@ ROLES: Final[dict[str, frozenset[str]]] = {
 
 NOBODY: Final = Caller(user="", roles=(), permissions=(), credential="")
 
-# The program that embeds an engine and names no user: it may do everything, and is not in the audit log.
+# The program that embeds an engine and names no user: it may do everything, and the audit log calls it the engine.
 PROGRAM: Final = Caller(user="", roles=(), permissions=tuple(sorted(PERMISSIONS)), credential="program")
 
 

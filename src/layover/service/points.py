@@ -15,12 +15,16 @@ from layover.ports.view_records import PointFilter as StoredFilter
 from layover.runtime.ids import checked_id
 from layover.runtime.queries.views import context_of
 from layover.runtime.results.points import point_of
-from layover.service import answers
+from layover.service import answers, conversations, links
+from layover.service.absences import stand_in, with_absences
 from layover.service.actor import READ
 from layover.service.answers import needs_of, point_row
+from layover.service.conversations import shown_to
 from layover.service.cursors import cursor_of, parsed
 from layover.service.pages import MOST, fitting
 from layover.service.permissions import PROGRAM, caller_of
+from layover.service.proofs import receipt
+from layover.service.take_backs import take_back
 from layover.service.unreached_points import not_there
 from layover.service.visible import point_without_data
 
@@ -31,7 +35,8 @@ if TYPE_CHECKING:
     from layover.interface.backend import PointAnswer, PointQuery
     from layover.model.access import Caller
     from layover.model.executions import Why
-    from layover.model.points import PausePoint
+    from layover.model.points import PausePoint, PointLink
+    from layover.model.proofs import Receipt
     from layover.ports.records import PointRow
     from layover.service.actor import Actor
 
@@ -105,8 +110,13 @@ class PointService:
         after = parsed(cursor) if cursor is not None else None
         stored = wanted or StoredFilter(workflow=workflow)
         stored = replace(stored, status=("open",), after=after)
-        rows, following = await _sifted(self.of_people, stored, min(limit, MOST), partial(_waits_for, caller))
+        read = self._of_people_and_absent if caller is self._actor.caller else self.of_people
+        rows, following = await _sifted(read, stored, min(limit, MOST), partial(_waits_for, caller))
         return await self._page(rows, following)
+
+    async def receipt(self, point_id: str, user: str | None) -> Receipt:
+        """Return the proof of what a user has decided at a point; without a user, of one's own decision."""
+        return await receipt(self._actor, point_id, user)
 
     async def why(self, point_id: str) -> Why:
         """Return what a pause point waits for, and whom it told, or why not yet."""
@@ -116,23 +126,63 @@ class PointService:
     async def answer(self, point_id: str, answer: PointAnswer) -> PausePoint:
         """Answer a pause point."""
         actor = self._actor
-        if actor.caller is PROGRAM and answer.idempotency_key is None:  # it may answer all: the store alone judges
-            taken = await answers.take(actor, point_id, answer)
+        if actor.caller is PROGRAM and answer.idempotency_key is None:
+            taken = await answers.take_of_program(actor, point_id, answer)
         else:
             taken = await answers.answer(actor, await point_row(actor, point_id), answer)
         if taken.reserved is None or taken.is_repeated or taken.row.status != "answered":
             return await self.describe(taken.row)
-        return point_of(taken.row, await actor.runtime.points.position_of(taken.reserved))
+        return self._shown(taken.row, await actor.runtime.points.position_of(taken.reserved))
 
     async def delegate(self, point_id: str, to: str, comment: str, idempotency_key: str | None) -> PausePoint:
         """Let another user decide at an approval."""
         row = await point_row(self._actor, point_id)
         return await self.describe(await answers.delegate(self._actor, row, to, comment, idempotency_key))
 
+    async def take_back(self, point_id: str, reason: str, idempotency_key: str | None) -> PausePoint:
+        """Take back what the user who acts has answered."""
+        row = await point_row(self._actor, point_id)
+        return await self.describe(await take_back(self._actor, row, reason, idempotency_key))
+
+    async def claim(self, point_id: str, *, take: bool, idempotency_key: str | None) -> PausePoint:
+        """Claim a pause point for the user."""
+        row = await point_row(self._actor, point_id)
+        return await self.describe(
+            await conversations.claim(self._actor, row, take=take, idempotency_key=idempotency_key)
+        )
+
+    async def release(self, point_id: str) -> PausePoint:
+        """Give back the claim of the user."""
+        row = await point_row(self._actor, point_id)
+        return await self.describe(await conversations.release(self._actor, row))
+
+    async def ask(self, point_id: str, question: str, to: str | None, idempotency_key: str | None) -> PausePoint:
+        """Ask back before answering."""
+        row = await point_row(self._actor, point_id)
+        return await self.describe(await conversations.ask(self._actor, row, question, to, idempotency_key))
+
+    async def reply(self, point_id: str, text: str, number: int | None, idempotency_key: str | None) -> PausePoint:
+        """Reply to a question that was asked back."""
+        row = await point_row(self._actor, point_id)
+        return await self.describe(await conversations.reply(self._actor, row, text, number, idempotency_key))
+
+    async def stand_in(self, point_id: str) -> None:
+        """Write down that the user stands in at a point for a person who is away, if they do."""
+        if self._actor.caller.user:
+            await stand_in(self._actor, await point_row(self._actor, point_id))
+
     async def cancel(self, point_id: str, reason: str, idempotency_key: str | None) -> PausePoint:
         """Give up waiting at a pause point; its node fails."""
         row = await point_row(self._actor, point_id)
         return await self.shown_to_caller(await answers.cancel(self._actor, row, reason, idempotency_key))
+
+    async def create_link(self, point_id: str, user: str, expires_in: int | None) -> PointLink:
+        """Make a link by which a user reaches the page of a point; its address is shown this once."""
+        return await links.create_link(self._actor, point_id, user, expires_in)
+
+    async def revoke_links(self, point_id: str, user: str | None) -> int:
+        """Revoke the links to a point, all or those of one user."""
+        return await links.revoke_links(self._actor, point_id, user)
 
     # What routes of HTTP need besides
 
@@ -155,7 +205,8 @@ class PointService:
         position = None
         if row.status == "answered":
             position = (await self._actor.runtime.points.queue(row.execution_id)).get(row.point.id)
-        return point_of(row, position)
+        (row,) = await with_absences(self._actor, [row])
+        return self._shown(row, position)
 
     async def shown_to_caller(self, row: PointRow) -> PausePoint:
         """Return a pause point to a user who was not asked: what is said there only if they may read executions."""
@@ -167,6 +218,10 @@ class PointService:
         kinds = FOR_PEOPLE if wanted.kind is None else (wanted.kind,)
         pages = [await self._read(replace(wanted, kind=kind)) for kind in kinds]
         return sorted((row for page in pages for row in page), key=age)[: wanted.limit]
+
+    async def _of_people_and_absent(self, wanted: StoredFilter) -> Rows:
+        """Return the same, as they stand for a user who may stand in for others."""
+        return await with_absences(self._actor, await self.of_people(wanted))
 
     async def _read(self, wanted: StoredFilter) -> Rows:
         return [*await self._actor.runtime.instance.store.queries.list_points(wanted)]
@@ -186,9 +241,14 @@ class PointService:
         places: dict[str, int] = {}
         for execution_id in {row.execution_id: None for row in rows if row.status == "answered"}:
             places |= await self._actor.runtime.points.queue(execution_id)
-        told = [point_of(row, places.get(row.point.id)) for row in rows]
+        told = [self._shown(row, places.get(row.point.id)) for row in rows]
         items = fitting(told, self._actor.page_bytes)
         return Page(items=items, next=_behind(rows[len(items) - 1]) if len(items) < len(rows) else following)
+
+    def _shown(self, row: PointRow, position: int | None) -> PausePoint:
+        """Return a pause point as the user who acts sees it now."""
+        actor = self._actor
+        return shown_to(point_of(row, position), actor.caller, row, actor.runtime.instance.clock.now())
 
     async def _is_past(self, execution_id: str, context_id: str) -> bool:
         """Return whether an execution has left a node behind; of one in rounds there may always be another."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from layover.core.calendar import ScheduleError, next_cron, parse_cron, zone_named
 from layover.core.moments import Moment
@@ -65,11 +65,22 @@ def _refused(field: str, message: str) -> InvalidInput:
     return InvalidInput(message, ((field, message),), code="invalid_body")
 
 
-def end_texts(when: ResumeTime | None) -> dict[str, str]:
+class PauseEndTexts(TypedDict, total=False):
+    """What the audit log says of the end of a pause: only what was given."""
+
+    at: str
+    cron: str
+    zone: str
+    signal: str
+    signal_key: str
+    filter: str
+
+
+def end_texts(when: ResumeTime | None) -> PauseEndTexts:
     """Return what is written of the end of a pause in the audit log."""
     if when is None:
         return {}
     said = {"at": when.at, "cron": when.cron, "zone": when.zone}
     if when.on is not None:
         said |= {"signal": when.on.signal, "signal_key": when.on.key, "filter": when.on.filter}
-    return {name: value for name, value in said.items() if value}
+    return cast("PauseEndTexts", {name: value for name, value in said.items() if value})

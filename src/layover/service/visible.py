@@ -25,4 +25,16 @@ def without_data(found: Execution) -> Execution:
 
 def point_without_data(point: PausePoint) -> PausePoint:
     """Return where a pause point stands, without what is asked and said there."""
-    return replace(point, title="", schema=None, shown=None, response=None, failure=None, decisions=(), answer=None)
+    return replace(
+        point,
+        title="",
+        schema=None,
+        shown=None,
+        response=None,
+        failure=None,
+        leads_to={},
+        view=None,
+        decisions=(),
+        answer=None,
+        questions=(),
+    )

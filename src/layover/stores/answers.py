@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.engine.answers import Refused, reserve
+from msgspec.structs import replace
+
+from layover.core.engine.answers import Refused
+from layover.core.engine.conversations import reserve_act
 from layover.ports.records import CLOSED, Reserved
 from layover.stores.refusals import execution_closed, point_closed
 
 if TYPE_CHECKING:
-    from layover.core.engine.commands import Answer
+    from layover.core.engine.commands import PointAct
     from layover.core.engine.state import Point
-    from layover.ports.records import Claimed, Head, PointRow, Refusal
+    from layover.ports.records import AuditRow, Claimed, Head, PointRow, Refusal
 
 
 def judge_answer(
-    found: PointRow, head: Head, before: int | None, answer: Answer, now: int
+    found: PointRow, head: Head, before: int | None, answer: PointAct, now: int
 ) -> Point | Reserved | Refusal:
-    """Return a pause point with an answer to it, which is to be written; else what the caller gets.
+    """Return a pause point with an answer or another act of a person, to be written; else what the caller gets.
 
     `before` is the number of the command by which the same answer came before, if it did.
     """
@@ -27,7 +30,7 @@ def judge_answer(
         return point_closed(found.status)
     if head.status in CLOSED:
         return execution_closed(head.status)
-    point = reserve(found.point, found.schema, answer, now)
+    point = reserve_act(found.point, found.schema, answer, now)
     if isinstance(point, Refused):
         return point
     if point is found.point:  # the same user gave the same answer before
@@ -49,3 +52,10 @@ def reserved(
         workflow=head.workflow,
         schema=found.schema,
     )
+
+
+def audit_of_answer(audit: AuditRow | None, execution_id: str) -> AuditRow | None:
+    """Return the entry of an answer, so that it is found by its execution: a program knows only the point."""
+    if audit is None or audit.execution_id:
+        return audit
+    return replace(audit, execution_id=execution_id)

@@ -10,7 +10,7 @@ from layover.stores.ids import key
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from layover.ports.access import Key
+    from layover.ports.access import Key, SessionRow
     from layover.ports.records import Append, Message, Token
 
 
@@ -89,3 +89,8 @@ def point_exists(point_id: str) -> StoreError:
 def key_exists(key: Key) -> StoreError:
     """Return the error for an API key that is stored twice. It does not name the hash, which identifies the key."""
     return StoreError(f"There is a key {key.id}, or one that reads the same, already.", code="key_exists")
+
+
+def session_exists(row: SessionRow) -> StoreError:
+    """Return the error for a session that is stored twice. It does not name the hash, which identifies the session."""
+    return StoreError(f"There is a session {row.id}, or one that reads the same, already.", code="session_exists")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.core.resume_waits import ResumeWait
-from layover.ports.access import IdempotentReply, Key, WorkflowStatus
+from layover.ports.access import IdempotentReply, Key, SessionRow, WorkflowStatus
 from layover.ports.records import AuditRow, Entry, QueuedCommand, Signal, Version
+from layover.ports.seal_records import Seal, SealKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -43,7 +44,7 @@ def version_of(row: Columns) -> Version:
 
 def audit_of(row: Columns) -> AuditRow:
     """Return an audit entry."""
-    id_, at, user, act, target, execution_id, credential, request_id, details = row
+    id_, at, user, act, target, execution_id, credential, request_id, details, entry, salt, leaf, document, seal = row
     return AuditRow(
         id=id_,
         at=at,
@@ -54,7 +55,35 @@ def audit_of(row: Columns) -> AuditRow:
         credential=credential,
         request_id=request_id,
         details=details,
+        entry=entry or b"",
+        salt=salt or b"",
+        leaf=leaf or b"",
+        document_hash=document or b"",
+        seal=seal,
     )
+
+
+def seal_of(row: Columns) -> Seal:
+    """Return a seal."""
+    n, at, first, count, leaves, root, prev, head, key_id, signature = row
+    return Seal(
+        n=n,
+        at=at,
+        first=first,
+        count=count,
+        leaves=leaves,
+        root=root,
+        prev=prev,
+        head=head,
+        key_id=key_id,
+        signature=signature,
+    )
+
+
+def seal_key_of(row: Columns) -> SealKey:
+    """Return the public key of seals."""
+    id_, public, first_seal, since = row
+    return SealKey(id=id_, public=public, first_seal=first_seal, since=since)
 
 
 def key_of(row: Columns) -> Key:
@@ -73,6 +102,39 @@ def key_of(row: Columns) -> Key:
         expires_at=expires_at,
         ended_at=ended_at,
     )
+
+
+def session_of(row: Columns) -> SessionRow:
+    """Return a session, or a link."""
+    id_, hash_, kind, user, roles, created_at, expires_at, scopes, opened_by, key_id = row
+    return SessionRow(
+        id=id_,
+        hash=hash_,
+        kind=kind,
+        user=user,
+        roles=_TEXTS.decode(roles),
+        created_at=created_at,
+        expires_at=expires_at,
+        scopes=_TEXTS.decode(scopes) if scopes is not None else None,
+        opened_by=opened_by,
+        key_id=key_id,
+    )
+
+
+def session_values(row: SessionRow) -> dict[str, str | int | bytes | None]:
+    """Return a session by column, in their order."""
+    return {
+        "id": row.id,
+        "hash": row.hash,
+        "kind": row.kind,
+        "user": row.user,
+        "roles": msgspec.json.encode(row.roles).decode(),
+        "created_at": row.created_at,
+        "expires_at": row.expires_at,
+        "scopes": msgspec.json.encode(row.scopes).decode() if row.scopes is not None else None,
+        "opened_by": row.opened_by,
+        "key_id": row.key_id,
+    }
 
 
 def reply_of(row: Columns) -> IdempotentReply:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from layover.sync.doors import SyncClient, SyncDoor, SyncEngine
 from layover.sync.handles import (
+    SyncBatchHandle,
     SyncCallbackHandle,
     SyncDeliveryHandle,
     SyncDestinationHandle,
@@ -24,6 +25,7 @@ from layover.sync.handles import (
 )
 
 __all__ = [
+    "SyncBatchHandle",
     "SyncCallbackHandle",
     "SyncClient",
     "SyncDeliveryHandle",

@@ -14,7 +14,8 @@ from layover.errors import Failure
 from layover.interface.arguments import OnConflict, Order, Until
 from layover.interface.durations import Duration
 from layover.interface.sources import Definition
-from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, SecretStatus
+from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
+from layover.model.batches import BatchCanary, BatchInfo, BatchItem
 from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, DestinationKind, Redelivered
 from layover.model.executions import (
     Event,
@@ -26,12 +27,15 @@ from layover.model.executions import (
     LogLine,
     NodeExecution,
     Progress,
+    ReplayStep,
     WaitingOn,
     Why,
 )
 from layover.model.pause_ends import ResumeSignal
 from layover.model.people import Person
-from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
+from layover.model.points import Approvers, Decision, LoopScope, May, ParallelScope, PausePoint, PointLink, Question
+from layover.model.proofs import AuditKeySet, Receipt
+from layover.model.repeat_plans import RepeatPlan
 from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
@@ -43,6 +47,7 @@ from layover.ports.secrets import Secrets
 from layover.settings import Settings
 
 __all__ = [
+    "SyncBatchHandle",
     "SyncCallbackHandle",
     "SyncClient",
     "SyncDeliveryHandle",
@@ -132,6 +137,8 @@ class SyncExecutionHandle:
     def cancel(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
     def retry(self, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
     def rewind(self, to: str, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
+    def plan_retry(self) -> RepeatPlan: ...
+    def plan_rewind(self, to: str) -> RepeatPlan: ...
     def point(self, context_id: str) -> SyncPausePointHandle: ...
     def points(
         self, *, status: str | Sequence[str] = ("open",), children: bool = False
@@ -141,8 +148,11 @@ class SyncExecutionHandle:
     def events(self, *, since: int = 0) -> Iterator[Event]: ...
     def watch(self, *, since: int = 0) -> Iterator[Event | Progress | LogLine]: ...
     def logs(self, *, node: str | None = None, follow: bool = False) -> Iterator[LogLine]: ...
-    def nodes(self) -> SyncListing[NodeExecution]: ...
+    def nodes(
+        self, *, parent: str | None = None, status: str | Sequence[str] = (), context_id: str | None = None
+    ) -> SyncListing[NodeExecution]: ...
     def legs(self) -> SyncListing[Leg]: ...
+    def replay(self, *, since: int = 0) -> SyncListing[ReplayStep]: ...
     def graph(self) -> Graph: ...
     def why(self) -> Why: ...
 
@@ -162,24 +172,47 @@ class SyncPausePointHandle:
     opened_at: Moment
     deadline: Moment | None
     on_deadline: str | None
+    leads_to: dict[str, str]
+    view: str | None
     approvers: Approvers | None
     need: int | None
     decisions: tuple[Decision, ...]
     answered_by: str | None
     answered_at: Moment | None
+    seen: str | None
+    final_at: Moment | None
     applied_at: Moment | None
     queue_position: int | None
     snapshot_ready: bool
     parallel_scope: ParallelScope | None
     loop_scope: LoopScope | None
+    requester: str | None
+    claimed_by: str | None
+    claimed_until: Moment | None
+    questions: tuple[Question, ...]
+    may: May | None
     info: PausePoint
     def refresh(self) -> Self: ...
+    def receipt(self, user: str | None = None) -> Receipt: ...
     def why(self) -> Why: ...
-    def answer(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
-    def approve(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
-    def reject(self, data: object = None, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
+    def answer(
+        self, data: object = None, *, comment: str = "", seen: str | None = None, idempotency_key: str | None = None
+    ) -> Self: ...
+    def approve(
+        self, data: object = None, *, comment: str = "", seen: str | None = None, idempotency_key: str | None = None
+    ) -> Self: ...
+    def reject(
+        self, data: object = None, *, comment: str = "", seen: str | None = None, idempotency_key: str | None = None
+    ) -> Self: ...
     def delegate(self, to: str, *, comment: str = "", idempotency_key: str | None = None) -> Self: ...
+    def take_back(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
+    def claim(self, *, take: bool = False, idempotency_key: str | None = None) -> Self: ...
+    def release(self) -> Self: ...
+    def ask(self, question: str, *, to: str | None = None, idempotency_key: str | None = None) -> Self: ...
+    def reply(self, text: str, *, number: int | None = None, idempotency_key: str | None = None) -> Self: ...
     def cancel(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
+    def create_link(self, user: str, *, expires_in: Duration | None = None) -> PointLink: ...
+    def revoke_links(self, user: str | None = None) -> int: ...
 
 class SyncWorkflowHandle:
     name: str
@@ -267,6 +300,34 @@ class SyncTriggerHandle:
     def delete(self) -> None: ...
     def rotate_token(self, *, grace: Duration | None = None) -> Self: ...
 
+class SyncBatchHandle:
+    id: str | None
+    act: str
+    state: str
+    code: str | None
+    reason: str
+    user: str | None
+    where: dict[str, Any]
+    arguments: dict[str, Any]
+    rate: str | None
+    canary: BatchCanary | None
+    created_at: Moment
+    ended_at: Moment | None
+    total: int
+    more: bool
+    done: int
+    skipped: int
+    failed: int
+    pending: int
+    sample: tuple[BatchItem, ...]
+    info: BatchInfo
+    def refresh(self) -> Self: ...
+    def wait(self, *, timeout: Duration | None = None) -> Self: ...
+    def stop(self, reason: str = "") -> Self: ...
+    def continue_(self) -> Self: ...
+    def items(self, *, state: str | None = None) -> SyncListing[BatchItem]: ...
+    def delete(self) -> None: ...
+
 class SyncDeliveryHandle:
     id: str
     destination: str
@@ -350,6 +411,14 @@ class SyncDoor:
         parent_id: str | None = None,
         where: Sequence[str] = (),
         contains: Mapping[str, object] | None = None,
+        correlation_id: str | None = None,
+        error_code: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        min_duration: Duration | None = None,
+        max_duration: Duration | None = None,
+        min_resumes: int | None = None,
+        search: str | None = None,
         order: Order = "created",
     ) -> SyncListing[ExecutionSummary]: ...
     def counts(self) -> dict[ExecutionStatus, int]: ...
@@ -378,6 +447,7 @@ class SyncDoor:
     ) -> SyncTriggerHandle: ...
     def triggers(self, *, workflow: str | None = None) -> SyncListing[SyncTriggerHandle]: ...
     def me(self) -> Caller: ...
+    def audit_keys(self) -> AuditKeySet: ...
     def audit(
         self,
         *,
@@ -398,6 +468,16 @@ class SyncDoor:
     ) -> NewApiKey: ...
     def rotate_api_key(self, id: str, *, grace: Duration | None = None) -> NewApiKey: ...
     def delete_api_key(self, id: str) -> None: ...
+    def create_sign_in_link(
+        self,
+        user: str,
+        *,
+        roles: Sequence[str],
+        scopes: Sequence[str] | None = None,
+        expires_in: Duration | None = None,
+    ) -> SignInLink: ...
+    def sessions(self, *, user: str | None = None) -> SyncListing[OpenSession]: ...
+    def end_session(self, id: str) -> None: ...
     def secrets(self) -> SyncListing[SecretStatus]: ...
     def close(self, grace: Duration | None = None) -> None: ...
     def open(self) -> Self: ...
@@ -434,8 +514,26 @@ class SyncDoor:
         language: str = "",
         zone: str = "",
         away: Mapping[str, object] | None = None,
+        mute: Sequence[str] = (),
     ) -> Person: ...
     def delete_person(self, user: str) -> None: ...
+    def batch(
+        self,
+        act: str,
+        where: Mapping[str, Any],
+        *,
+        dry_run: bool = False,
+        rate: str | None = None,
+        canary: Mapping[str, Any] | None = None,
+        reason: str | None = None,
+        to: str | None = None,
+        data: Any = ...,
+        approved: bool | None = None,
+        comment: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> SyncBatchHandle: ...
+    def find_batch(self, id: str) -> SyncBatchHandle: ...
+    def batches(self, *, state: str | None = None) -> SyncListing[SyncBatchHandle]: ...
 
 class SyncEngine(SyncDoor):
     def __init__(

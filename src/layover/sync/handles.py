@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from layover.interface.batch_handle import BatchHandle
 from layover.interface.callback_handle import CallbackHandle
 from layover.interface.delivery_handle import DeliveryHandle
 from layover.interface.destination_handle import DestinationHandle
@@ -51,6 +52,13 @@ class SyncTriggerHandle(SyncProxy):
 @blocking(DestinationHandle)
 class SyncDestinationHandle(SyncProxy):
     """A destination: its methods act and block, `info` is what was last read of it, and so are the fields of that."""
+
+    __slots__ = ()
+
+
+@blocking(BatchHandle)
+class SyncBatchHandle(SyncProxy):
+    """A batch: its methods act and block, `info` is what was last read of it, and so are the fields of that."""
 
     __slots__ = ()
 

@@ -7,7 +7,7 @@ Waiting lets the time of the test pass.
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec.structs import replace
 
@@ -15,6 +15,7 @@ from layover.core.ids import uuid8
 from layover.core.suggest import did_you_mean
 from layover.errors import AlreadyExists, NotFound, WaitTimeout
 from layover.interface.backend import PointQuery
+from layover.interface.batch_wait import AT_REST, not_at_rest
 from layover.runtime.execution.callback_tokens import hash_of
 from layover.runtime.ids import checked_id, id_from_key, is_point_id
 from layover.service.permissions import PROGRAM
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from layover.interface.arguments import Until
     from layover.interface.backend import StartRequest
     from layover.model.access import Caller
+    from layover.model.batches import BatchInfo
     from layover.model.deliveries import DestinationBody
     from layover.model.executions import Event, Execution
     from layover.model.points import PausePoint
@@ -180,11 +182,17 @@ class _Executions(_Family):
 
 class _Points(_Family):
     name = "points"
-    acts = frozenset({"answer", "delegate", "cancel"})
+    acts = frozenset({"answer", "delegate", "take_back", "cancel", "claim", "release", "ask", "reply"})
 
     async def _execution_of(self, id_: str) -> str:
         found: PausePoint = await self.get(id_)
         return found.execution_id
+
+    async def _operate(self, name: str, id_: str, *args: Any, **named: Any) -> Any:
+        """Do something to a point; a substitute writes down first for whom, which is an act of its own."""
+        if name in ("answer", "claim", "ask"):
+            await self._act(await self._execution_of(id_), "stand_in", id_)
+        return await super()._operate(name, id_, *args, **named)
 
 
 class _Workflows(_Family):
@@ -297,6 +305,24 @@ class _Deliveries(_Family):
     changing = frozenset({"redeliver", "redeliver_all", "discard"})
 
 
+class _Batches(_Family):
+    name = "batches"
+    changing = frozenset({"create", "stop", "continue_"})
+
+    async def wait(self, batch_id: str, timeout: float | None) -> BatchInfo:  # noqa: ASYNC109 - of the time of the test
+        """Let time pass until a batch is completed or stopped."""
+        world = self._world
+        limit = world.time.now + round(timeout * 1000) if timeout is not None else None
+        while (found := cast("BatchInfo", await self.get(batch_id))).state not in AT_REST:
+            if not await world.step(limit):
+                raise not_at_rest(found)
+        return found
+
+    async def delete(self, batch_id: str) -> None:
+        """Delete a batch."""
+        await self._delete("delete", batch_id)
+
+
 class _People(_Family):
     name = "people"
     changing = frozenset({"save"})
@@ -326,5 +352,6 @@ class BackendInTest:
         self.triggers = _Triggers(world, caller)
         self.destinations = _Destinations(world, caller)
         self.deliveries = _Deliveries(world, caller)
+        self.batches = _Batches(world, caller)
         self.people = _People(world, caller)
         self.access = _Access(world, caller)

@@ -49,6 +49,7 @@ def _announcing(name: str, found: Any) -> Any:
 _WRITING = frozenset(
     {
         "api_keys.add",
+        "audit.write",
         "limits.admit",
         "answers.reserve",
         "idempotency.begin",

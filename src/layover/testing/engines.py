@@ -14,6 +14,7 @@ from layover.interface.durations import seconds_of
 from layover.ports.trigger_records import TriggerMove
 from layover.runtime.machine import Machine
 from layover.runtime.settings import RuntimeSettings
+from layover.service.batch_acts import UserBatchActs
 from layover.testing.crashing import CrashPlan
 from layover.testing.errors import NeverSettles
 from layover.testing.life import EngineLife, MarkedTasks, MortalEngine, MortalStore
@@ -45,6 +46,7 @@ SETTINGS = RuntimeSettings(
     outbox_poll=0,
     jitter=False,
     purge_every=_NEVER,
+    audit_poll=_NEVER,
     grace=0,
     blocked_after=10_000,
     allow_secrets={"*": ("*",)},
@@ -113,7 +115,14 @@ class Engines:
         mortal = cast("Store", MortalStore(store, life))
         machine, clock = Machine(), VirtualClock(self.time)
         machine.wire = wire = ReceivedWire(self._receivers)
-        engine = MortalEngine(mortal, settings=SETTINGS, secrets=[self._secrets], clock=clock, machine=machine)
+        engine = MortalEngine(
+            mortal,
+            settings=SETTINGS,
+            secrets=[self._secrets],
+            clock=clock,
+            machine=machine,
+            batch_acts=UserBatchActs,
+        )
         for notifier in self.notifiers.values():
             engine.add_notifier(notifier)
         self._life, self._store, self._engine = life, store, engine

@@ -9,6 +9,7 @@ import msgspec
 from tests.api.codes.registry import any_route, asked, parts_of
 from tests.api.codes.stage import HEADER
 from tests.api.codes.triggering import hook_token
+from tests.api.harness import ADMIN_KEY
 from tests.runtime.harness import end
 
 if TYPE_CHECKING:
@@ -33,6 +34,14 @@ async def nobody(stage: Stage, route: Route) -> Answered:
 async def somebody_who_may_nothing(stage: Stage, route: Route) -> Answered:
     request = asked(route)
     return await stage.api.ask(request.method, request.path, request.body, as_="eve:gardener")
+
+
+@any_route("cross_site")
+async def a_cookie_from_another_site(stage: Stage, route: Route) -> Answered:
+    request = asked(route)
+    cookie = (await stage.api.post("/session", {"key": ADMIN_KEY}, as_="")).headers["set-cookie"].partition(";")[0]
+    headers = {"cookie": cookie, "x-layover-console": "1", "origin": "https://evil.example"}
+    return await stage.api.ask(request.method, request.path, request.body, as_="", headers=headers)
 
 
 @any_route("rate_limited")
@@ -138,6 +147,7 @@ async def a_field_that_nobody_knows(stage: Stage, route: Route) -> Answered:
 @any_route("unknown_point")
 @any_route("unknown_token")
 @any_route("unknown_key")
+@any_route("unknown_session")
 @any_route("unknown_trigger")
 async def what_is_made_up(stage: Stage, route: Route) -> Answered:
     request = asked(route)
@@ -202,7 +212,7 @@ async def _with_fault(stage: Stage, route: Route, fault: str) -> Answered:
 
 async def _reaching(stage: Stage, route: Route) -> dict[str, Any]:
     """Return how a request comes to use the store: by what it does, or else by who asks, or by its key."""
-    if route.name in ("me", "openapi"):
+    if route.name in ("me", "openapi", "get_session", "sign_out"):
         key = await stage.api.key_of(f"{stage.name()}:viewer")  # nobody has seen it yet
         return {"as_": "", "headers": {"authorization": f"Bearer {key}"}}
     # A workflow that was just deleted is known to be.

@@ -22,12 +22,18 @@ TWO: dict[str, Any] = {"users": ["ben", "ann"]}
 Decide = Callable[..., Awaitable["Answered"]]
 
 
-async def by_answer(api: Api, begun: Begun, *, approved: bool, as_: str, **said: Any) -> Answered:
-    return await api.post(f"/pause-points/{begun.points['review']}/answer", {"approved": approved, **said}, as_=as_)
+async def by_answer(
+    api: Api, begun: Begun, *, approved: bool, as_: str, headers: dict[str, str] | None = None, **said: Any
+) -> Answered:
+    path = f"/pause-points/{begun.points['review']}/answer"
+    return await api.post(path, {"approved": approved, **said}, as_=as_, headers=headers)
 
 
-async def by_approval(api: Api, begun: Begun, *, approved: bool, as_: str, **said: Any) -> Answered:
-    return await api.post(f"/approvals/{begun.points['review']}/{'approve' if approved else 'reject'}", said, as_=as_)
+async def by_approval(
+    api: Api, begun: Begun, *, approved: bool, as_: str, headers: dict[str, str] | None = None, **said: Any
+) -> Answered:
+    path = f"/approvals/{begun.points['review']}/{'approve' if approved else 'reject'}"
+    return await api.post(path, said, as_=as_, headers=headers)
 
 
 async def by_place(api: Api, begun: Begun, *, approved: bool, as_: str, **said: Any) -> Answered:
@@ -92,6 +98,18 @@ async def decided_once_more(stage: Stage, route: Route) -> Answered:
     return await decide(stage, route, begun)
 
 
+@route("create_link", 201)
+async def linked(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(approval())
+    return await stage.api.post(f"/pause-points/{begun.points['review']}/links", {"user": "ben"})
+
+
+@route("revoke_links", 200)
+async def revoked(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(approval())
+    return await stage.api.delete(f"/pause-points/{begun.points['review']}/links?user=ben")
+
+
 @route("delegate", "not_answerable")
 async def delegated_where_nothing_is_decided(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form("review"))
@@ -137,6 +155,11 @@ async def who_says_something_else(stage: Stage, route: Route) -> Answered:
     answered = await decide(stage, route, await stage.begun(approval(schema=SIZE)), data={"size": 1})
     assert [one["path"] for one in answered.json["errors"]] == ["size"]
     return answered
+
+
+@every_way("point_changed", only=("answer_pause_point", "approve", "reject"))
+async def who_has_seen_something_else(stage: Stage, route: Route) -> Answered:
+    return await decide(stage, route, await stage.begun(approval()), headers={"if-match": f'"{"0" * 64}"'})
 
 
 @every_way("payload_reserved")

@@ -118,6 +118,7 @@ async def listed_paused(stage: Stage, _route: Route) -> Answered:
 @route("list_history", 200)
 @route("list_nodes", 200)
 @route("list_legs", 200)
+@route("replay_execution", 200)
 @route("list_logs", 200)
 @route("get_graph", 200)
 @route("get_why", 200)
@@ -244,6 +245,39 @@ async def steered_too_late(stage: Stage, route: Route) -> Answered:
 async def rewound_to_what_was_not_reached(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form(), end("done"))
     return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "finish"})
+
+
+@route("plan_retry", 200)
+async def retry_planned(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(call("a"))
+    execution = await stage.engine.executions.start(name)
+    (await stage.work.begun()).raises(ValueError("no"))
+    await until_status(stage.engine, execution.id, "failed")
+    return await stage.api.get(f"/executions/{execution.id}/retry")
+
+
+@route("plan_rewind", 200)
+async def rewind_planned(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.api.get(f"/executions/{begun.id}/rewind?to=ask")
+
+
+@route("plan_retry", "wrong_state")
+async def retry_planned_too_late(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.get(f"/executions/{begun.id}/retry")
+
+
+@route("plan_rewind", "wrong_state")
+async def rewind_planned_to_what_was_not_reached(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form(), end("done"))
+    return await stage.api.get(f"/executions/{begun.id}/rewind?to=finish")
+
+
+@route("plan_rewind", "unknown_node")
+async def rewind_planned_to_nowhere(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.api.get(f"/executions/{begun.id}/rewind?to=nowhere")
 
 
 @route("rewind_execution", "unknown_node")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from tests.api.codes.registry import asked, route
 from tests.api.codes.stage import HEADER
+from tests.api.harness import ADMIN_KEY
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -75,6 +76,35 @@ async def called_back_with_a_reference(stage: Stage, _route: Route) -> Answered:
 
 async def _made(stage: Stage) -> str:
     return str((await stage.api.post("/keys", KEY)).json["id"])
+
+
+@route("sign_in", 201)
+async def signed_in(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/session", {"key": ADMIN_KEY}, as_="")
+
+
+@route("get_session", 200)
+@route("sign_out", 204)
+async def asked_about_a_session(stage: Stage, route: Route) -> Answered:
+    return await stage.api.ask(route.method, route.path)
+
+
+@route("list_sessions", 200)
+async def listed_sessions(stage: Stage, route: Route) -> Answered:
+    await stage.api.post("/session", {"key": ADMIN_KEY}, as_="")
+    return await stage.api.get(route.path)
+
+
+@route("end_session", 204)
+async def ended_a_session(stage: Stage, _route: Route) -> Answered:
+    await stage.api.post("/session", {"key": ADMIN_KEY}, as_="")
+    found = (await stage.api.get("/sessions")).json["items"][0]["id"]
+    return await stage.api.delete(f"/sessions/{found}")
+
+
+@route("create_sign_in_link", 201)
+async def made_a_link(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/sign-in-links", {"user": "ada", "roles": ["viewer"]})
 
 
 @route("me", 200)

@@ -28,6 +28,7 @@ GOING_WELL = [
 DONE = {
     "delete_workflow": "unknown_workflow",
     "end_key": "unknown_key",
+    "end_session": "unknown_session",
     "cancel_point": "point_closed",
     "call_back": "token_used",
     "fail_callback": "token_used",
@@ -78,7 +79,7 @@ async def played(stage: Stage, route: Route, scene: Scene, *, last: int = 0, goi
 
 @pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(("route", "scene"), GOING_WELL, ids=[route.name for route, _ in GOING_WELL])
-async def test_who_asks_again_after_a_fault_gets_what_they_want(stage: Stage, route: Route, scene: Scene) -> None:
+async def test_the_same_request_succeeds_after_a_fault(stage: Stage, route: Route, scene: Scene) -> None:
     well = await played(stage, route, scene)
     going_well = 0
     while (await played(stage, route, scene, last=well.asked, going_well=going_well)).failed:

@@ -152,7 +152,7 @@ async def test_what_is_cancelled_while_it_is_answered_is_one_or_the_other(tmp_pa
                     assert answered.status == 201 or answered.code == "point_closed", answered.body
 
 
-async def test_of_two_who_let_an_execution_go_on_at_once_one_is_heard(tmp_path: Path) -> None:
+async def test_one_of_two_resumes_at_once_wins_and_the_other_gets_409(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         await save(api, flow(form(schema={}), end("${vars}")))
         for _ in range(ROUNDS):
@@ -188,7 +188,7 @@ async def test_sixty_older_undecided_ones_do_not_block_one_that_is_decided(tmp_p
         assert (await get(api, "/executions/paused?limit=100"))["count"] == 59
 
 
-async def test_of_many_who_decide_as_many_count_as_are_needed(tmp_path: Path) -> None:
+async def test_of_many_decisions_at_once_as_many_count_as_are_needed(tmp_path: Path) -> None:
     people = [f"person{number}:approver" for number in range(6)]
     async with served(tmp_path) as api:
         await save(api, flow(approval(need=3), end("${nodes.review.decisions}")))

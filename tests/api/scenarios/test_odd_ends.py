@@ -143,7 +143,7 @@ async def test_an_answer_and_a_pause_at_once_are_both_right_or_one_is_too_late(t
             assert await output(api, id_) == "said"
 
 
-async def test_of_two_who_retry_at_once_one_does(tmp_path: Path) -> None:
+async def test_one_of_two_retries_at_once_wins_and_the_other_gets_409(tmp_path: Path) -> None:
     async with served(tmp_path, Scripted(*([ValueError("no"), "well"] * ROUNDS))) as api:
         await save(api, flow(call("a"), end("${nodes.a}")))
         for _ in range(ROUNDS):

@@ -107,7 +107,7 @@ async def test_a_rewind_reaches_what_ended_a_moment_before(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("act", ["pause", "cancel"])
-async def test_what_waits_in_line_behind_an_answer_is_told_what_came_of_it(tmp_path: Path, act: str) -> None:
+async def test_an_act_queued_behind_an_answer_gets_the_state_that_the_answer_led_to(tmp_path: Path, act: str) -> None:
     async with engine_at(tmp_path, executions=0) as asleep, listening(asleep) as api:
         async with engine_at(tmp_path):
             await save(api, flow(form(schema={}), end("${nodes.ask}")))

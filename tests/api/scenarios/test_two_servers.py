@@ -48,7 +48,7 @@ async def two_servers(folder: Path, *nodes: AnyFunction) -> AsyncIterator[tuple[
         yield one, other
 
 
-async def test_what_one_server_is_told_the_other_one_does(tmp_path: Path) -> None:
+async def test_a_request_to_one_server_is_carried_out_by_the_other(tmp_path: Path) -> None:
     work = Held()
     async with two_servers(tmp_path, work) as (driving, other):
         await save(other, flow(call("one"), form(schema={}), call("two"), end("${nodes.ask}")))

@@ -182,7 +182,7 @@ async def test_every_act_in_every_state(tmp_path: Path, made: Made, status: str,
         assert await audited(api, id_) == written
 
 
-async def test_an_operator_who_comes_second_changes_nothing(tmp_path: Path) -> None:
+async def test_a_second_pause_changes_nothing(tmp_path: Path) -> None:
     for made, status in ((pausing, "pausing"), (held, "paused")):
         work = Held()
         async with served(tmp_path, work) as api:

@@ -188,14 +188,28 @@ def _asking(dice: Dice, place: Place) -> Options:
     }
 
 
+def _asked_until(dice: Dice, place: Place, options: Options, *outcomes: str) -> Fields:
+    """Return what asks somebody, perhaps until a deadline: only then a reminder may come some time before it."""
+    fields: Fields = dice.some(options) | _deadline(dice, place, *outcomes)
+    if "deadline" in fields and dice.chance():
+        fields["remind"] = [*fields.get("remind", []), {"before": duration(dice)}]
+    return fields
+
+
+def _consequences(dice: Dice, place: Place, *ports: str) -> Fields:
+    return dice.some({port: lambda: template(dice, place) for port in ports})
+
+
 def _approval(dice: Dice, site: Site) -> Fields:
     place = site.place
     options: Options = {
         **_asking(dice, place),
+        "leads_to": lambda: _consequences(dice, place, "approved", "rejected", "expired"),
+        "undo": lambda: duration(dice),
         "exclude_requester": dice.chance,
         "comment": lambda: dice.pick(("optional", "required")),
     }
-    fields: Fields = dice.some(options) | _deadline(dice, place, "approve", "reject", "expired", "fail")
+    fields = _asked_until(dice, place, options, "approve", "reject", "expired", "fail")
     most = _MOST
     match dice.integer(0, 2):
         case 1:
@@ -212,8 +226,13 @@ def _approval(dice: Dice, site: Site) -> Fields:
 
 
 def _form(dice: Dice, site: Site) -> Fields:
-    options: Options = {**_asking(dice, site.place), "approvers": lambda: people(dice, site.place)}
-    return dice.some(options) | _deadline(dice, site.place, "continue", "partial", "expired", "fail")
+    options: Options = {
+        **_asking(dice, site.place),
+        "approvers": lambda: people(dice, site.place),
+        "leads_to": lambda: _consequences(dice, site.place, "done", "expired"),
+        "undo": lambda: duration(dice),
+    }
+    return _asked_until(dice, site.place, options, "continue", "partial", "expired", "fail")
 
 
 def _wait_signal(dice: Dice, site: Site) -> Fields:

@@ -80,6 +80,7 @@ def _settings(dice: Dice, place: Place) -> Document:
             "rate": lambda: _rate(dice, _before_start(place)),
             "max_recoveries": lambda: dice.integer(0, 1_000_000_000),
             "retention": lambda: duration(dice),
+            "undo": lambda: duration(dice),
         }
     )
 

@@ -27,6 +27,7 @@ from layover.core.definitions.node_types import (
     Case,
     EscalationDefinition,
     PeopleDefinition,
+    ReminderDefinition,
     SignalDefinition,
 )
 
@@ -40,7 +41,9 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-_TIMES = frozenset({"delay", "max_delay", "max_pause", "timeout", "retention", "duration", "after", "deadline"}) | {
+_TIMES = frozenset(
+    {"delay", "max_delay", "max_pause", "timeout", "retention", "undo", "duration", "after", "before", "deadline"}
+) | {
     "per",
     "lookback",
     "heartbeat",
@@ -148,7 +151,10 @@ def _field(dice: Dice, name: str, value: object) -> object:
     if isinstance(value, str) and name in _TIMES and value != "none" and "${" not in value:
         return spelled(dice, parse_duration(value))
     if name == "remind" and isinstance(value, list):
-        return [spelled(dice, parse_duration(after)) for after in value]
+        return [
+            _part(dice, one, ReminderDefinition) if isinstance(one, dict) else spelled(dice, parse_duration(one))
+            for one in value
+        ]
     if name == "retry" and value == {"max_attempts": "forever"} and dice.chance():
         return "forever"
     if name == "concurrency" and isinstance(value, dict):

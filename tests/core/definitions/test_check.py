@@ -242,6 +242,12 @@ WRONG = {
         3,
         38,
     ),
+    "a reminder before no deadline": (
+        nodes("- {id: f, type: form, remind: [{before: 1h}]}"),
+        "reminder_without_deadline",
+        3,
+        34,
+    ),
     "a loop without bound": (
         nodes("- {id: l, type: loop, while: 'true', body: [{id: d, type: delay, duration: 1s}]}"),
         "loop_without_bound",

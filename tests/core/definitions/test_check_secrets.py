@@ -45,6 +45,7 @@ NOWHERE_ELSE: dict[str, dict[str, object]] = {
     "a timeout": {"type": "http", "url": "https://a.example", "timeout": "${secrets.KEY}"},
     "a title": {"type": "form", "title": "${secrets.KEY}", "deadline": "1d", "on_deadline": "fail"},
     "what is shown": {"type": "form", "shown": {"a": "${secrets.KEY}"}, "deadline": "1d", "on_deadline": "fail"},
+    "what an answer leads to": {"type": "form", "leads_to": {"done": "${secrets.KEY}"}},
     "a computed value": {"type": "compute", "output": "${secrets.KEY}"},
     "a variable": {"type": "set", "values": {"a": "${secrets.KEY}"}},
     "a signal's name": {"type": "wait_signal", "signal": "${secrets.KEY}", "deadline": "1d", "on_deadline": "fail"},

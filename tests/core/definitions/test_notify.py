@@ -116,7 +116,7 @@ def test_python_and_yaml_say_the_same() -> None:
     assert Workflow.from_yaml(flow.to_yaml()).hash == flow.hash
 
 
-def test_a_plan_knows_the_kinds_that_are_told() -> None:
+def test_a_plan_knows_the_kinds_that_its_rules_notify_of() -> None:
     rules = [{"on": ["pause.opened", "pause.expired"], "via": "mail"}, {"on": "pause.opened", "via": "chat"}]
     plan = load({"name": "w", "nodes": NODES, "notify": rules})
     assert plan.occasions == {"pause.opened", "pause.expired"}

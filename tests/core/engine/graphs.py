@@ -248,13 +248,17 @@ class _Maker:
         return {"duration": self._dice.pick(("0s", "1s", "1h"))}
 
     def _form(self, _name: str, _place: _Place) -> Document:
-        return {**self._deadline(("continue", "partial", "expired", "fail")), **self._people()}
+        return {**self._deadline(("continue", "partial", "expired", "fail")), **self._people(), **self._undo()}
 
     def _approval(self, _name: str, _place: _Place) -> Document:
-        node = {**self._deadline(("approve", "reject", "expired", "fail")), **self._people()}
+        node = {**self._deadline(("approve", "reject", "expired", "fail")), **self._people(), **self._undo()}
         if not self._settled and self._dice.chance(3):
             node |= self._dice.pick(({"need": 2}, {"exclude_requester": True}, {"comment": "required"}))
         return node
+
+    def _undo(self) -> Document:
+        """Return for how long an answer can be taken back."""
+        return {"undo": self._dice.pick(("1ms", "1m", "2h"))} if self._dice.chance(4) else {}
 
     def _people(self) -> Document:
         """Return the approvers; in a settled workflow every user is one."""

@@ -46,6 +46,8 @@ class Ledger:
         self.attempts: dict[str, int] = {}
         self.open_attempts: dict[str, str] = {}
         self._answered: set[str] = set()
+        self._final_points: set[str] = set()
+        self._final_decisions: set[tuple[str, str | None]] = set()
         self._seen_points: set[str] = set()
         self._seen_scopes: set[str] = set()
         self._final: set[str] = set()
@@ -67,7 +69,10 @@ class Ledger:
             assert not self.closed or isinstance(event, ev.ExecutionReopened), f"after the end: {event}"
             if self.gate_closed and not (isinstance(event, ev.PausePointOpened) and (event.key or event.doubt)):
                 assert not isinstance(event, (*_STARTING, *_COMING_DUE)), f"behind a closed gate: {event}"
-            self._read_one(event)
+            if isinstance(event, ev.PausePointTakenBack | ev.PausePointFinal):
+                self._read_window(event)
+            else:
+                self._read_one(event)
         if self.closed:
             assert not self.points, "the end leaves points open"
 
@@ -92,11 +97,26 @@ class Ledger:
                 assert event.point not in self._answered
                 if isinstance(event, ev.PausePointAnswered):
                     self._answered.add(event.point)
+                    if event.final_at is None:
+                        self._final_points.add(event.point)
                 assert event.point in self._callbacks or not isinstance(event, ev.PausePointBeat)
             case ev.PausePointApplied() | ev.PausePointExpired() | ev.PausePointCancelled():
                 self._read_end_of_point(event)
             case _:
                 self._read_execution(event)
+
+    def _read_window(self, event: ev.PausePointTakenBack | ev.PausePointFinal) -> None:
+        """Check that nothing becomes final twice, and that nothing that is final is taken back."""
+        assert event.point in self.points
+        assert event.point not in self._final_points, f"it is final: {event}"
+        assert (event.point, event.by) not in self._final_decisions, f"it is final: {event}"
+        if isinstance(event, ev.PausePointTakenBack):
+            self._answered.discard(event.point)
+        elif event.by is not None:
+            self._final_decisions.add((event.point, event.by))
+        else:
+            assert event.point in self._answered
+            self._final_points.add(event.point)
 
     def _read_call(self, event: ev.NodeCheckpointed | ev.NodeHandedOver | ev.NodeInDoubt | ev.NodeProbed) -> None:
         how = self.open_attempts[event.node]
@@ -276,6 +296,7 @@ class Ledger:
         assert event.point in self.points, f"not open: {event}"
         if isinstance(event, ev.PausePointApplied):
             assert event.point in self._answered
+            assert event.point in self._final_points
         if isinstance(event, ev.PausePointExpired):
             assert event.point not in self._answered
         del self.points[event.point]
@@ -334,7 +355,8 @@ def check_state(state: ExecutionState, ledger: Ledger, length: int) -> None:
     assert state.counts["queued"] == len(queued)
     _check_counts(state, len(calls))
     _check_queue(state)
-    waiting = {point.turn: point.id for point in state.points.rows.values() if point.status == "answered"}
+    answered = [point for point in state.points.rows.values() if point.status == "answered"]
+    waiting = {point.turn: point.id for point in answered if not point.is_revocable}
     assert state.answered.rows == waiting
     _check_timers(state)
     _check_scopes(state)
@@ -364,12 +386,17 @@ def _check_timers(state: ExecutionState) -> None:
     for key, at in state.timers.rows.items():
         point = state.points.get(key)
         if point is not None:
-            assert point.status == "open"
-            assert at in (point.deadline, point.beat_by, point.escalate_at, *point.remind_at)
+            finals = [point.final_at, *(one.final_at for one in point.decisions if not one.final)]
+            if point.is_revocable:
+                assert at in finals
+            else:
+                assert point.status == "open"
+                assert at in (point.deadline, point.beat_by, point.escalate_at, *point.remind_at, *finals)
         else:
             assert state.node(key).status in ("running", "backoff")
     for point in state.points.rows.values():
         assert point.status != "open" or point.deadline is None or state.timers[point.id] <= point.deadline
+        assert not point.is_revocable or state.timers[point.id] <= (point.final_at or 0)
         assert point.status != "open" or point.beat_by is None or state.timers[point.id] <= point.beat_by
         status = state.node(point.node).status
         assert status == "waiting" or (point.kind == "callback" and status in ("running", "queued"))
@@ -436,7 +463,7 @@ def _check_rest(state: ExecutionState) -> None:
         assert state.facts.hold or wake_at(state) is not None, "nothing keeps it from starting"
         return
     assert not state.queue.rows, "a node is ready and does not begin"
-    answered = [point for point in state.points.rows.values() if point.status == "answered"]
+    answered = [point for point in state.points.rows.values() if point.status == "answered" and not point.is_revocable]
     if state.counts["calls"] or state.counts["queued"]:
         assert state.status == "running"
         return

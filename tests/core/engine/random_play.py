@@ -367,6 +367,10 @@ class Player:
         point = (opened[-1] if dice.chance() else dice.pick(opened)) if opened else "nowhere"
         if dice.chance(3):
             return cmd.Delegate(point=point, by=dice.pick(("ann", "bob")), to=dice.pick(("bob", "eve")))
+        if dice.chance(3):
+            return self._take_back(point)
+        if dice.chance(2):
+            return self._talk(point)
         return cmd.Answer(
             point=point,
             data=dice.pick((None, {"n": 1, "stop": True})),
@@ -374,6 +378,32 @@ class Player:
             by=dice.pick(("ann", "bob")),
             at=dice.pick((None, self.now, self.now - 1_000)),
         )
+
+    def _take_back(self, point: str) -> cmd.AnyCommand:
+        """Return a take-back: of what can be, if there is something, or of any answer by any person."""
+        dice, by = self.dice, self.dice.pick(("ann", "bob"))
+        found = [(one.id, one.by or by) for one in self.state.points.rows.values() if one.is_revocable]
+        if found and dice.chance():
+            point, by = dice.pick(found)
+        return cmd.TakeBack(point=point, by=by, at=dice.pick((None, self.now, self.now - 1_000)))
+
+    def _talk(self, point: str) -> cmd.AnyCommand:
+        """Return something else that a person may do at a point."""
+        dice = self.dice
+        by, at = dice.pick(("ann", "bob")), self.now - dice.pick((0, 1_000))
+        found = self.state.points.rows.get(point)
+        if found is not None and found.questions and not dice.chance(3):
+            return cmd.ReplyBack(point=point, by=found.questions[-1].to, text="So.", at=at)
+        if found is not None and found.claim is not None and dice.chance(3):
+            return cmd.ReleaseClaim(point=point, by=found.claim.by, at=at)
+        options: tuple[cmd.AnyCommand, ...] = (
+            cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000, take=dice.chance(2)),
+            cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000),
+            cmd.StandIn(point=point, by=by, to="eve", at=at),
+            cmd.AskBack(point=point, by=by, question="Why?", to=dice.pick((None, "eve")), at=at),
+            cmd.ReplyBack(point=point, by=dice.pick(("ann", "eve")), text="So.", at=at),
+        )
+        return dice.pick(options)
 
 
 def _opened_for(command: cmd.AnyCommand, events: list[ev.AnyEvent]) -> bool:

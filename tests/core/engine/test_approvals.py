@@ -199,3 +199,23 @@ def test_variables_that_an_answer_brings_in_a_branch_are_set_there_and_in_the_ex
     flow.send(Answer(point=flow.point("w:p.a").id, by="ann", variables={"n": 3}))
     assert flow.output == {"a": 3}
     assert flow.state.scopes[""].variables == {"count": 0, "n": 3}
+
+
+BEFORE = """
+  - {id: a, type: approval, remind: [1h, {before: 1h}, {before: 3d}], deadline: 4h, on_deadline: reject, next: o}
+  - {id: o, type: compute, output: done}
+"""
+
+
+def test_reminders_come_after_durations_and_before_the_deadline() -> None:
+    flow = rehearse(BEFORE).start()
+    opened = flow.now
+    flow.skip(5 * HOUR)
+    reminded = [at - opened for at, event in flow.log if isinstance(event, ev.PausePointReminded)]
+    assert reminded == [HOUR, 3 * HOUR]
+
+
+def test_a_reminder_at_one_moment_from_both_sides_comes_once() -> None:
+    flow = rehearse(BEFORE.replace("remind: [1h,", "remind: [3h,")).start()
+    flow.skip(5 * HOUR)
+    assert len(only(flow, ev.PausePointReminded)) == 1

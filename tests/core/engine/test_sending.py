@@ -140,7 +140,7 @@ def test_an_outcome_answers_no_other_point(point: str) -> None:
 
 
 @pytest.mark.parametrize("email", ["nobody", "people", "a@b\nBcc: c@d", 3])
-def test_somebody_who_cannot_be_reached_fails_the_node_before_anything_is_sent(email: object) -> None:
+def test_an_invalid_recipient_fails_the_node_before_anything_is_sent(email: object) -> None:
     flow = rehearse(MAIL % "").start({"id": 7, "email": email})
     assert flow.error == "invalid_argument"
     assert sent(flow) == []

@@ -384,7 +384,22 @@ def a_call_outlasts_the_longest_pause() -> None:
     flow.send(cmd.Wake())
 
 
+def going_back_from_within_a_loop() -> None:
+    flow = rehearse("""
+  - {id: a, type: compute, output: 1, next: d}
+  - {id: d, type: loop, times: 2, body: [{id: e, type: form}]}
+""").start()
+    flow.send(cmd.Rewind(to="a"))
+
+
+def an_answer_is_taken_back() -> None:
+    flow = rehearse("  - {id: a, type: form, undo: 1m}").start().answer("a", {})
+    flow.send(cmd.TakeBack(point=flow.point("a").id, by="ann"))
+
+
 RARE: tuple[Callable[[], None], ...] = (
+    an_answer_is_taken_back,
+    going_back_from_within_a_loop,
     a_call_outlasts_the_longest_pause,
     a_scope_is_closed_while_a_call_in_it_waits_for_its_next_attempt,
     a_scope_is_closed_while_a_call_in_it_waits_for_an_operator,

@@ -87,7 +87,7 @@ async def test_time_is_left_until_the_function_has_run_for_so_long() -> None:
     assert calls.with_time_left() == []
 
 
-async def test_to_look_who_has_time_left_changes_nothing() -> None:
+async def test_listing_calls_with_time_left_changes_nothing() -> None:
     time = Time()
     calls = calls_out(time, "a", timeout_at=100)
     calls["a"].begun_at, time.now = 0, 500

@@ -57,7 +57,7 @@ async def test_whatever_is_raised_fails_its_node_only(tmp_path: Path, error: Bas
         assert await engine.executions.result(bystander.id) == "untouched"
 
 
-async def test_an_error_that_closes_coroutines_is_told_whole_and_ends_no_worker(
+async def test_an_error_that_closes_coroutines_is_kept_whole_and_ends_no_worker(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     def work() -> NoReturn:

@@ -112,7 +112,7 @@ async def test_a_host_that_is_not_there_is_tried_again(tmp_path: Path) -> None:
         assert (failure.code, failure.attempt) == ("http_unreachable", 2)
 
 
-async def test_the_engine_gives_up_who_answers_nothing(tmp_path: Path) -> None:
+async def test_a_request_without_an_answer_fails_after_its_timeout(tmp_path: Path) -> None:
     async with Site(Hanging()).open() as site, engine_at(tmp_path, http_private=True, http_timeout=50) as engine:
         assert (await failure_of(engine, http(site.url()))).code == "http_timeout"
 

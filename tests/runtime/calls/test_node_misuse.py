@@ -81,7 +81,7 @@ async def test_what_is_done_once_does_not_rest_but_may_do_other_things_once(
 
 
 @pytest.mark.parametrize("method", ["once", "ask", "sleep", "checkpoint"])
-async def test_a_function_in_a_thread_is_told_to_take_the_other_context(tmp_path: Path, method: str) -> None:
+async def test_a_function_in_a_thread_gets_an_error_that_names_the_sync_context(tmp_path: Path, method: str) -> None:
     def work(context: NodeContext) -> object:
         assert context.idempotency_key.endswith("/a")  # to read is fine
         arguments = {"once": ("k", Effect()), "ask": ("k", int), "sleep": ("1h",), "checkpoint": (1,)}

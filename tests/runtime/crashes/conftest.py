@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.servers.postgres import databases
+from tests.servers.sqlite import empty_database
 
-from .fork_server import fork_server
 from .world import POSTGRES, SQLITE, World
 
 if TYPE_CHECKING:
@@ -18,14 +18,8 @@ if TYPE_CHECKING:
 def world(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "machine"))
     kind = request.param
-    world = World(tmp_path, f"sqlite:///{tmp_path / 'crash.db'}" if kind == SQLITE else databases.address(), kind)
+    address = f"sqlite:///{empty_database(tmp_path / 'crash.db')}" if kind == SQLITE else databases.address()
+    world = World(tmp_path, address, kind)
     yield world
     world.clean_up()
     databases.give_back()
-
-
-@pytest.fixture(scope="session", autouse=True)
-def fork_server_closed() -> Iterator[None]:
-    """Leave nobody behind who begins processes."""
-    yield
-    fork_server.close()

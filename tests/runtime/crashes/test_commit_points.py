@@ -33,7 +33,16 @@ OF_TRIGGERS = {
 }
 # Nor does it tell anybody of anything: test_deliveries.py does the same at these.
 OF_DELIVERIES = {CommitPoint.NOTICE_EXPANDED, CommitPoint.DELIVERY_CLAIMED, CommitPoint.DELIVERY_MADE}
-POINTS = [point for point in CommitPoint if point not in OF_TRIGGERS | OF_DELIVERIES]
+# Nor does it work on batches: test_batches.py does the same at these.
+OF_BATCHES = {
+    CommitPoint.BATCH_CLAIMED,
+    CommitPoint.BATCH_ITEM_DONE,
+    CommitPoint.BATCH_ITEMS_DONE,
+    CommitPoint.BATCH_ADVANCED,
+}
+# Nor does anybody act in it, so that there is nothing to seal: test_seals.py does the same at these.
+OF_SEALS = {CommitPoint.SEAL_WRITTEN, CommitPoint.SEAL_COMMITTED}
+POINTS = [point for point in CommitPoint if point not in OF_TRIGGERS | OF_DELIVERIES | OF_BATCHES | OF_SEALS]
 MOMENTS = [(point, n) for point in POINTS for n in TIMES.get(point, (1, 4))]
 CASES = everywhere(
     MOMENTS,

@@ -25,7 +25,7 @@ POINTS = [
 
 
 @pytest.mark.parametrize(("world", "point", "n"), everywhere(POINTS, POINTS), indirect=["world"])
-async def test_each_end_is_told_under_one_id(world: World, point: CommitPoint, n: int) -> None:
+async def test_each_end_is_delivered_under_one_id(world: World, point: CommitPoint, n: int) -> None:
     world.run("delivery_worker", die_at=(point, n)).is_killed()
     world.died_at(point)
     await world.is_sound()

@@ -23,9 +23,9 @@ from layover.runtime.maintenance.verify import violations
 from layover.runtime.settings import RuntimeSettings
 from tests.conftest import FACTOR
 from tests.runtime.tables import Tables
+from tests.servers.fork_server import Begin, workers
 
 from . import workload
-from .fork_server import Begin, fork_server
 from .worker import Options
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ class Process:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - it is closed when all is over
         environment = {**os.environ, **({"XDG_RUNTIME_DIR": machine} if machine else {})}
         wanted = Begin(program, str(folder), msgspec.json.encode(options).decode(), environment)
-        self._pid = fork_server.begin(wanted, (given, said, self._errors.fileno()))
+        self._pid = workers.begin(wanted, (given, said, self._errors.fileno()))
         os.close(given)
         os.close(said)
         self._file = file_of(options.address)
@@ -97,7 +97,7 @@ class Process:
         self.until("standing")
         with nobody_writes_to(self._file) if self._file is not None else nullcontext():
             self.send(signal.SIGSTOP)
-            status = fork_server.status(self._pid, stopped=True)
+            status = workers.status(self._pid, stopped=True)
         assert os.WIFSTOPPED(status), status
 
     def goes_on(self) -> None:
@@ -112,7 +112,7 @@ class Process:
                 os.write(self._to, b"\n")
             while self._hears_more():
                 pass
-            self._code = os.waitstatus_to_exitcode(fork_server.status(self._pid))
+            self._code = os.waitstatus_to_exitcode(workers.status(self._pid))
         self._errors.seek(0)
         return self._code, self._heard.decode(), self._errors.read().decode()
 
@@ -132,7 +132,7 @@ class Process:
         """Make sure that nothing is left of it."""
         if self._code is None:
             self.send(signal.SIGKILL)
-            self._code = os.waitstatus_to_exitcode(fork_server.status(self._pid))
+            self._code = os.waitstatus_to_exitcode(workers.status(self._pid))
         os.close(self._to)
         os.close(self._from)
         self._errors.close()
@@ -210,7 +210,8 @@ class World:
         """Hold the database against everything that must be true of it."""
         async with self.reading() as store:
             if store is not None:
-                assert await violations(store) == []
+                found = await violations(store)
+                assert found == [], found
                 await self._has_what_was_acknowledged(store)
 
     async def heads(self) -> list[Head]:

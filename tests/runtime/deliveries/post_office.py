@@ -43,6 +43,7 @@ _AT_REST: dict[str, object] = {
     "poll": "1000d",
     "command_poll": "1000d",
     "outbox_poll": "1000d",
+    "audit_poll": "1000d",
     "purge_every": "1000d",
     "lease_ttl": "9000d",
     "grace": "1s",

@@ -49,6 +49,6 @@ async def test_what_is_no_directory_is_refused(tmp_path: Path, text: str) -> Non
         await DirectoryFile(str(path)).people(["ada"], [])
 
 
-async def test_a_file_that_is_not_there_is_told(tmp_path: Path) -> None:
+async def test_a_missing_file_fails_the_directory(tmp_path: Path) -> None:
     with pytest.raises(DirectoryFailed):
         await DirectoryFile(str(tmp_path / "none.yaml")).people(["ada"], [])

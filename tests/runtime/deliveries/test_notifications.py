@@ -51,7 +51,7 @@ async def approve(engine: Runtime, execution_id: str, user: str) -> None:
     await engine.answers.answer(await point_of(engine, execution_id), by=user, approved=True)
 
 
-async def test_each_approver_is_told_once_of_an_opened_pause(office: Office) -> None:
+async def test_each_approver_is_notified_once_of_an_opened_pause(office: Office) -> None:
     async with office.engine() as engine:
         await started(engine, asking(OPENED))
         await office.settle(engine)
@@ -145,7 +145,7 @@ async def test_another_execution_does_not_wait_for_a_lane_that_is_held_up(office
         assert [row.state for row in await deliveries(engine, execution_id=second)] == ["sent"]
 
 
-async def test_the_requester_a_role_and_an_address_can_be_told(office: Office) -> None:
+async def test_the_requester_a_role_and_an_address_can_be_notified(office: Office) -> None:
     rule = {"on": ["execution.completed"], "to": ["requester", "role:audit", "out@example.org"], "via": "mail"}
     people = People({"eve": ("audit",), "fay": ("other",)})
     async with office.engine(directory=people) as engine:
@@ -156,7 +156,7 @@ async def test_the_requester_a_role_and_an_address_can_be_told(office: Office) -
         assert addresses == ["cyd@example.org", "eve@example.org", "out@example.org"]
 
 
-async def test_one_person_is_told_once_by_two_rules_of_one_way(office: Office) -> None:
+async def test_one_person_is_notified_once_by_two_rules_with_one_destination(office: Office) -> None:
     twice = {"on": ["pause.opened"], "to": ["user:ada", "ada@example.org", "people"], "via": "mail"}
     async with office.engine(notify=[OPENED]) as engine:
         await started(engine, asking(twice, OPENED))
@@ -164,7 +164,7 @@ async def test_one_person_is_told_once_by_two_rules_of_one_way(office: Office) -
         assert sorted(one.address for one in office.wire.made) == ["ada@example.org", "bob@example.org"]
 
 
-async def test_nobody_who_can_be_told_is_a_dead_delivery_that_says_so(office: Office) -> None:
+async def test_a_rule_that_reaches_no_address_leaves_a_dead_delivery_with_the_reason(office: Office) -> None:
     rule = {"on": ["pause.opened"], "to": ["user:nobody"], "via": "mail"}
     async with office.engine(wire=False) as engine:
         await started(engine, asking(rule))

@@ -159,7 +159,7 @@ async def test_a_question_that_is_asked_again_after_a_failure_is_reopened(tmp_pa
         assert await kinds(engine, id_) == ["pause.opened", "pause.answered", "pause.reopened"]
 
 
-async def test_questions_of_functions_are_told_each_as_a_new_one(tmp_path: Path) -> None:
+async def test_each_question_of_a_function_notifies_as_a_pause_of_its_own(tmp_path: Path) -> None:
     async def work(context: NodeContext) -> object:
         return [await context.ask("one", dict), await context.ask("two", dict)]
 
@@ -172,7 +172,7 @@ async def test_questions_of_functions_are_told_each_as_a_new_one(tmp_path: Path)
         assert await kinds(engine, id_) == [*told, "execution.completed"]
 
 
-async def test_points_that_ask_nobody_are_not_told(tmp_path: Path) -> None:
+async def test_points_that_ask_no_user_notify_of_nothing(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path)) as engine:
         await engine.workflows.register(flow(end("done"), name="quick"))
@@ -185,7 +185,7 @@ async def test_points_that_ask_nobody_are_not_told(tmp_path: Path) -> None:
         assert await kinds(engine, id_) == []
 
 
-async def test_a_request_that_nobody_could_approve_is_not_told_as_a_request(tmp_path: Path) -> None:
+async def test_a_request_without_a_possible_approver_does_not_notify(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         asked = approval(approvers={"users": ["${input.user}"]}, exclude_requester=True)
         await engine.workflows.register({"notify": ALL, **flow(asked, name="flow")})
@@ -195,7 +195,7 @@ async def test_a_request_that_nobody_could_approve_is_not_told_as_a_request(tmp_
 
 
 @pytest.mark.parametrize("durability", ["step", "leg"])
-async def test_only_what_is_asked_for_is_told(tmp_path: Path, durability: str) -> None:
+async def test_only_kinds_of_the_rules_notify(tmp_path: Path, durability: str) -> None:
     async with engine_at(tmp_path) as engine:
         rules = [{"on": "pause.answered", "via": "mail"}, {"on": "pause.answered", "via": "chat"}]
         id_ = await begun(engine, flow(form(), end("yes"), notify=rules, settings={"durability": durability}))

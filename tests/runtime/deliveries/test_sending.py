@@ -13,6 +13,7 @@ from layover.nodes.notifier import notifier
 from layover.runtime.deliveries.attempts import MOST_ATTEMPTS, PAUSES
 from layover.runtime.deliveries.destinations import Destinations
 from layover.runtime.deliveries.expander import DeliveryExpander
+from layover.runtime.deliveries.mail_links import MailLinks
 from layover.runtime.deliveries.outcomes import SendOutcome, failed
 from tests.runtime.deliveries.post_office import (
     DAY,
@@ -238,7 +239,7 @@ async def test_an_outcome_after_another_instance_took_over_changes_nothing(offic
 # Dead letters
 
 
-async def test_a_destination_that_is_gone_is_disabled_and_that_is_told_elsewhere(office: Office) -> None:
+async def test_a_destination_that_is_gone_is_disabled_and_another_is_notified(office: Office) -> None:
     told = {"on": ["destination.disabled", "delivery.dead"], "via": "ops-chat"}
     async with office.engine(notify=[told, {**told, "via": "erp"}]) as engine:
         office.wire.answer = lambda one: GONE if one.destination.name == "erp" else SENT
@@ -275,7 +276,7 @@ async def test_a_destination_that_nobody_knows_is_given_up_in_the_end(office: Of
 # Functions
 
 
-async def test_a_function_is_told_until_it_returns(office: Office) -> None:
+async def test_a_notifier_is_called_until_it_returns(office: Office) -> None:
     got: list[Notification] = []
 
     @notifier(on=["execution.completed"])
@@ -295,7 +296,7 @@ async def test_a_function_is_told_until_it_returns(office: Office) -> None:
         assert row.state == "sent"
 
 
-async def test_a_function_that_is_not_async_is_told_on_a_thread(office: Office) -> None:
+async def test_a_notifier_that_is_not_async_is_called_on_a_thread(office: Office) -> None:
     got: list[str] = []
 
     @notifier(on=["execution.completed"], name="by-thread")
@@ -346,4 +347,5 @@ def _expander(engine: Runtime) -> DeliveryExpander:
         destinations=Destinations(instance.store.deliveries, instance.registry, instance.settings.destinations),
         directory=instance.directory,
         sender=instance.delivery_sender,
+        links=MailLinks(instance.store, instance.clock, instance.settings),
     )

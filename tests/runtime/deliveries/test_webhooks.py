@@ -204,7 +204,7 @@ async def test_a_chat_gets_its_text_escaped(poster: HttpPoster) -> None:
     assert msgspec.json.decode(seen.body) == {"text": expected}
 
 
-async def test_the_address_of_a_chat_is_never_told(poster: HttpPoster) -> None:
+async def test_the_address_of_a_chat_is_never_shown(poster: HttpPoster) -> None:
     known = KnownDestination(name="ops", kind="chat", address=UsedSecret("OPS_CHAT"), timeout=1_000)
     for address in ("not an address at all", "http://127.0.0.1:9/services/very-secret-part"):
         outcome = await ChatWire(poster).send(shipment(known, values={"OPS_CHAT": address}))

@@ -56,7 +56,7 @@ async def test_one_more_waits_in_line_and_starts_when_another_has_ended(tmp_path
             assert (await engine.executions.wait(one.id)).status == "completed"
 
 
-async def test_what_waits_rests_and_why_names_the_limit_and_who_holds_it(tmp_path: Path) -> None:
+async def test_a_waiting_execution_rests_and_why_names_the_limit_and_its_holder(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
         await engine.workflows.register(limited(key="${input}"))
@@ -194,7 +194,7 @@ async def test_a_slot_is_given_back_however_its_holder_ends(tmp_path: Path, how:
     await _nothing_is_left(tmp_path)
 
 
-async def test_who_is_held_in_line_keeps_its_place_and_starts_when_it_is_let_go(tmp_path: Path) -> None:
+async def test_an_execution_paused_in_line_keeps_its_place_and_starts_when_resumed(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
         await engine.workflows.register(limited())
@@ -318,7 +318,7 @@ async def test_a_key_that_cannot_be_worked_out_is_an_invalid_input(tmp_path: Pat
 # Children
 
 
-async def test_a_child_waits_in_line_and_its_parent_says_for_whom(tmp_path: Path) -> None:
+async def test_a_child_waits_in_line_and_its_parent_names_the_holder(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work) as engine:
         await engine.workflows.register(limited(name="inner"))

@@ -58,7 +58,7 @@ async def test_an_append_that_is_insisted_on_is_written_after_any_error(tmp_path
         await store.store.close()
 
 
-async def test_an_append_that_is_refused_for_its_contents_is_told_so(tmp_path: Path) -> None:
+async def test_an_append_that_is_refused_for_its_contents_gets_the_error(tmp_path: Path) -> None:
     store = Failing(tmp_path, ValueError("a number that is too large"))
     await store.store.open(ME)
     try:

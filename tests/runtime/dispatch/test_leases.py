@@ -339,7 +339,7 @@ async def test_nothing_is_claimed_while_the_leases_of_what_is_driven_cannot_be_r
         assert len(work.calls) == 2
 
 
-async def test_a_renewal_is_tried_again_if_the_time_is_not_told(tmp_path: Path) -> None:
+async def test_a_renewal_is_tried_again_if_the_store_gives_no_time(tmp_path: Path) -> None:
     work = Held()
     store = Mute(store_in(tmp_path))
     async with engine_on(store, work, lease_ttl=600, poll=FAR) as engine:

@@ -121,7 +121,7 @@ async def test_an_unexpected_error_is_logged_with_its_traceback(caplog: pytest.L
     assert caplog.records[-1].getMessage() == "service_recovered service=sweeper failures=2"
 
 
-async def test_a_service_that_is_told_to_stop_does_not_wait_for_its_next_try() -> None:
+async def test_a_stopped_service_does_not_wait_for_its_next_try() -> None:
     begun: asyncio.Queue[None] = asyncio.Queue()
     stopping = asyncio.Event()
 
@@ -139,7 +139,7 @@ async def test_a_service_that_is_told_to_stop_does_not_wait_for_its_next_try() -
 
 
 @pytest.mark.parametrize("turns", range(5))
-async def test_a_service_that_is_told_to_stop_while_it_fails_ends_when_it_is_cancelled(turns: int) -> None:
+async def test_a_service_stopped_while_it_fails_ends_when_it_is_cancelled(turns: int) -> None:
     failed = asyncio.Event()
 
     async def run(_service: Service) -> None:

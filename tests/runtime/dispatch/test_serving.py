@@ -85,7 +85,7 @@ async def _finished(folder: Path, execution_id: str) -> list[tuple[str, int]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-async def test_told_once_it_waits_for_calls_and_starts_no_more(tmp_path: Path, number: signal.Signals) -> None:
+async def test_the_first_signal_waits_for_calls_and_starts_no_more(tmp_path: Path, number: signal.Signals) -> None:
     process, execution_id = _serve(tmp_path)
     process.send_signal(number)
     output, _ = process.communicate(timeout=60)
@@ -94,7 +94,7 @@ async def test_told_once_it_waits_for_calls_and_starts_no_more(tmp_path: Path, n
 
 
 @pytest.mark.parametrize("function", ["wait", "hang"])
-async def test_told_twice_it_stops_what_is_running_and_loses_nothing(tmp_path: Path, function: str) -> None:
+async def test_the_second_signal_stops_what_is_running_and_loses_nothing(tmp_path: Path, function: str) -> None:
     process, execution_id = _serve(tmp_path, function)
     process.send_signal(signal.SIGINT)
     assert _line(process) == "stopping"

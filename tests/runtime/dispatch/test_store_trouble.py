@@ -49,13 +49,18 @@ class Shaky(Between):
         self.beginnings = False
         self.is_taken_up = False  # by another instance, before anybody could look what became of it
         self.is_silent = False  # when it is asked what became of a commit
+        self.silences = 0  # the same, so many times
         self.is_broken = False  # the same, by an error that is not of the store
+        self.refusals = 0  # of commits, after those that fail
 
     def fail(self, how: How, times: int, *, beginnings: bool = False) -> None:
         self.how, self.left, self.beginnings = how, times, beginnings
 
     async def appends_commit(self, appends: Sequence[Append]) -> list[Outcome]:
         concerned = any((append.new is not None) == self.beginnings for append in appends)
+        if not self.left and self.refusals and concerned:
+            self.refusals -= 1
+            raise StoreError("It is refused.")
         if not self.left or not concerned:
             return await self.store.appends.commit(appends)
         self.left -= 1
@@ -67,7 +72,8 @@ class Shaky(Between):
         raise StoreUnavailable("The line is dead.")
 
     async def queries_find_execution(self, execution_id: str) -> ExecutionRow | None:
-        if self.is_silent:
+        if self.is_silent or self.silences:
+            self.silences -= not self.is_silent
             raise StoreUnavailable("The line is dead.")
         if self.is_broken:
             self.is_broken = False
@@ -89,6 +95,36 @@ async def test_a_commit_whose_outcome_is_unknown_is_found_out_about(tmp_path: Pa
         assert [one.seq for one in entries] == list(range(len(entries)))
         completed = [one.event.node for one in entries if isinstance(one.event, NodeCompleted)]
         assert completed == ["a", "b", "finish"]
+
+
+@pytest.mark.parametrize("how", ["before", "after"])
+async def test_a_commit_that_was_not_answered_and_is_then_refused_is_found_out_about(tmp_path: Path, how: How) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store, work) as engine:
+        await engine.workflows.register(flow(call("a"), end("${nodes.a}")))
+        started = await engine.executions.start("flow")
+        running = await work.begun()
+        store.silences = 2
+        store.refusals = 1
+        store.fail(how, 2)
+        running.returns("done")
+        assert await engine.executions.result(started.id) == "done"
+        assert engine.instance.metrics.leases_lost == 0
+        assert len(work.calls) == 1
+
+
+async def test_an_append_that_landed_unnoticed_and_is_then_refused_is_not_called_unwritable(tmp_path: Path) -> None:
+    store, work = Shaky(tmp_path), Held()
+    async with engine_on(store, work) as engine:
+        await engine.workflows.register(flow(call("a"), end("${nodes.a}")))
+        started = await engine.executions.start("flow")
+        running = await work.begun()
+        store.silences = 2
+        store.refusals = 2  # with its group, and alone
+        store.fail("after", 1)
+        running.returns("done")
+        assert await engine.executions.result(started.id) == "done"
+        assert engine.instance.metrics.leases_lost == 0
 
 
 async def test_a_fault_while_the_outcome_of_a_commit_is_found_out_holds_up_nothing(tmp_path: Path) -> None:
@@ -153,9 +189,7 @@ async def test_a_beginning_that_was_written_and_taken_up_by_others_is_reported_a
 
 
 @pytest.mark.parametrize("on_conflict", ["reject", "return"])
-async def test_a_beginning_that_failed_because_of_another_before_it_is_told_apart(
-    tmp_path: Path, on_conflict: OnConflict
-) -> None:
+async def test_a_failed_start_finds_the_earlier_one_with_its_key(tmp_path: Path, on_conflict: OnConflict) -> None:
     store, work = Shaky(tmp_path), Held()
     async with engine_on(store_in(tmp_path), work) as other, engine_on(store) as engine:
         await other.workflows.register(flow(call("a")))
@@ -184,7 +218,7 @@ async def test_a_second_start_that_rests_at_once_and_is_not_answered_has_not_beg
 
 
 @pytest.mark.parametrize("how", ["before", "after"])
-async def test_a_second_start_is_told_apart_from_one_that_this_instance_could_not_tell_of(
+async def test_a_second_start_with_the_key_of_one_that_was_written_unnoticed_is_refused(
     tmp_path: Path, how: How
 ) -> None:
     store, work = Shaky(tmp_path), Held()

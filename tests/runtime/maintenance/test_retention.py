@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 from typing import TYPE_CHECKING
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 
@@ -12,8 +13,9 @@ from layover.ports.access import AuditFilter, IdempotentReply, WorkflowStatus
 from layover.ports.delivery_records import DeliveryFilter
 from layover.ports.moving import CopiedBatch
 from layover.ports.records import AuditRow
+from layover.runtime.audit.verify import verify_audit
 from tests.runtime.harness import HOUR, HandWound, engine_on
-from tests.stores.conformance import uid
+from tests.stores.conformance import session, uid
 from tests.stores.posted import delivery
 
 if TYPE_CHECKING:
@@ -57,6 +59,19 @@ async def test_what_requests_were_answered_is_kept_until_its_time(tmp_path: Path
         assert await store.idempotency.delete_expired(10**15, 1_000) == 50
 
 
+async def test_sessions_are_deleted_when_their_time_is_over(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path), **SETTINGS) as engine:
+        store = engine.instance.store
+        for n in range(250):  # more than are deleted at once
+            expires_at = clock.now + (HOUR if n < 200 else 3 * HOUR)
+            row = replace(session(1), id=f"s{n}", hash=b"%d" % n, created_at=clock.now + n, expires_at=expires_at)
+            await store.sessions.open_session(row, 1_000)
+        clock.now += 2 * HOUR
+        await _clean(engine)
+        assert len(await store.sessions.list_sessions("session", "", 1_000)) == 50
+
+
 async def test_what_people_did_is_kept_for_ever(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path), **SETTINGS) as engine:
@@ -66,14 +81,32 @@ async def test_what_people_did_is_kept_for_ever(tmp_path: Path) -> None:
         assert await _acts(engine) == {1}
 
 
-async def test_what_people_did_is_kept_for_as_long_as_is_set(tmp_path: Path) -> None:
+async def test_what_people_did_goes_by_whole_seals_and_that_is_written_down(tmp_path: Path) -> None:
     clock = HandWound()
     async with engine_on(clock.store(tmp_path), audit_retention=HOUR, **SETTINGS) as engine:
+        began = clock.now
         for n in range(250):
-            await _act(engine, n, clock.now if n < 200 else clock.now + HOUR)
-        clock.now += 3 * HOUR // 2
+            await _act(engine, n, began if n < 200 else began + HOUR)
+            if n in (199, 249):
+                engine.instance.clock.set(clock.now)
+                await engine.instance.sealer.seal_all()
+                clock.now += HOUR
+        await _act(engine, 250, began)  # no seal holds it yet
+        clock.now = began + 3 * HOUR // 2
         await _clean(engine)
-        assert await _acts(engine) == set(range(200, 250))
+        left = await _acts(engine)
+        assert left > set(range(200, 251))
+        assert len(left) == 52  # one is about it
+        (purged,) = await engine.instance.store.audit.list_entries(AuditFilter(act="audit.purge"))
+        assert (purged.user, purged.credential) == ("engine", "retention")
+        assert msgspec.json.decode(purged.details)["through"] == 1
+        assert [seal.n for seal in await engine.instance.store.seals.list_seals(0, 9)] == [1, 2]
+        await engine.instance.sealer.seal_all()
+        found = await verify_audit(engine.instance.store)
+        assert (found.purged_through, found.entries) == (1, 52)
+        assert {one.code for one in found.findings} == {"sealed_late"}  # the one that came late
+        await _clean(engine)  # nothing more goes, and nothing more is said
+        assert len(await engine.instance.store.audit.list_entries(AuditFilter(act="audit.purge"))) == 1
 
 
 async def test_what_was_sent_is_kept_for_a_week_and_that_it_was_sent_for_a_month(tmp_path: Path) -> None:

@@ -214,7 +214,7 @@ async def test_a_snapshot_of_another_release_is_no_violation(path: Path, damage:
     assert await found(path) == []
 
 
-async def test_rows_from_before_points_told_their_round_are_no_violation(tmp_path: Path) -> None:
+async def test_rows_from_before_points_had_their_round_are_no_violation(tmp_path: Path) -> None:
     path = tmp_path / "older.db"
     async with open_runtime(f"sqlite:///{path}") as engine:
         await engine.workflows.register(

@@ -51,7 +51,7 @@ def test_a_deadline_that_comes_before_a_timer_acts() -> None:
 
 @pytest.mark.parametrize("order", ["any", "sequence"])
 @pytest.mark.parametrize("approved", [True, False])
-def test_those_who_are_named_decide_in_their_order(order: str, approved: bool) -> None:
+def test_named_approvers_decide_in_their_order(order: str, approved: bool) -> None:
     rules: dict[str, Any] = {"approvers": {"users": ["ada", "bob", "cyd"]}, "need": 3, "reject_need": 2, "order": order}
     played = run(flow(approval(**rules)), answers={"review": approved})
     assert waiting(played) == []

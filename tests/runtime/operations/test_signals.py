@@ -335,7 +335,7 @@ async def test_one_signal_wakes_many_executions_and_several_points_of_one(tmp_pa
         assert await violations(engine.instance.store) == []
 
 
-async def test_more_wait_than_are_told_in_one_go(tmp_path: Path) -> None:
+async def test_a_signal_reaches_more_waits_than_fit_into_one_command(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         await engine.workflows.register(flow(fan_out(wait_for(key="k")), end("${size(nodes.each)}")))
         started = await engine.executions.start("flow", list(range(250)), wait="rest")

@@ -96,7 +96,7 @@ async def test_a_delay_that_is_no_duration_is_refused_and_nothing_begins(tmp_pat
         assert await engine.lists.counts() == {}
 
 
-async def test_a_waiter_is_told_when_it_has_begun_and_ended(tmp_path: Path) -> None:
+async def test_a_waiter_returns_when_the_delayed_execution_rests(tmp_path: Path) -> None:
     async with engine_at(tmp_path, Scripted("well")) as engine:
         await engine.workflows.register(flow(call("a"), form()))
         rest = await engine.executions.start("flow", wait="rest", options=Options(delay=30))

@@ -114,7 +114,7 @@ async def test_the_same_key_many_times_at_once_begins_one_execution(tmp_path: Pa
         assert len(work.calls) == 1
 
 
-async def test_one_of_many_that_begin_under_an_id_at_once_wins_and_the_others_are_told(tmp_path: Path) -> None:
+async def test_one_of_many_starts_under_an_id_at_once_wins_and_the_others_raise(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         await engine.workflows.register(ECHO)
         starts = [engine.executions.start("flow", n, id=OWN) for n in range(20)]

@@ -57,7 +57,7 @@ async def unique() -> str:
 
 
 @pytest.mark.parametrize("durability", ["step", "leg"])
-async def test_started_executions_are_told_as_their_first_append_made_them(tmp_path: Path, durability: str) -> None:
+async def test_started_executions_are_returned_as_their_first_append_made_them(tmp_path: Path, durability: str) -> None:
     store = Slow(tmp_path)
     async with engine_on(store, unique) as engine:
         with store.until_left():
@@ -71,9 +71,7 @@ async def test_started_executions_are_told_as_their_first_append_made_them(tmp_p
 
 
 @pytest.mark.parametrize("wait", [None, "end"])
-async def test_an_execution_that_its_limit_let_start_is_told_as_it_was_written(
-    tmp_path: Path, wait: Literal["end"] | None
-) -> None:
+async def test_an_admitted_execution_is_returned_as_it_was_written(tmp_path: Path, wait: Literal["end"] | None) -> None:
     store = SlowToAdmit(tmp_path)
     async with engine_on(store, unique) as engine:
         with store.until_left():

@@ -122,7 +122,7 @@ async def test_a_view_that_takes_too_much_memory_is_not_kept(tmp_path: Path, tur
         assert turns.total == 2 * (done.last_seq + 1)
 
 
-async def test_what_is_done_with_a_node_that_was_told_stays_there(tmp_path: Path) -> None:
+async def test_changing_the_output_of_a_returned_node_changes_no_later_result(tmp_path: Path) -> None:
     async with engine_at(tmp_path) as engine:
         await engine.workflows.register({"name": "w", "nodes": [{"id": "a", "type": "compute", "output": {"n": [1]}}]})
         done = await engine.executions.start("w", wait="end")

@@ -64,7 +64,7 @@ def test_a_point_tells_which_branch_and_which_round_it_stands_in() -> None:
     assert (second.context_id, second.node, second.snapshot_ready) == ("b:checks.second:rounds.1", "b", True)
 
 
-def test_an_approval_shows_whom_it_asks_and_what_they_said() -> None:
+def test_an_approval_shows_its_approvers_and_decisions() -> None:
     flow = rehearse("  - {id: a, type: approval, approvers: {users: [ann, bob], roles: [boss]}, need: 2}\n").start()
     flow.answer("a", approved=True, by="ann")
     found = shown(flow, "a")
@@ -74,7 +74,7 @@ def test_an_approval_shows_whom_it_asks_and_what_they_said() -> None:
     assert found.answered_at is None
 
 
-def test_whom_an_escalation_asks_is_shown_as_well() -> None:
+def test_approvers_of_an_escalation_are_shown_as_well() -> None:
     flow = rehearse("  - {id: a, type: approval, approvers: {users: [ann]}}\n").start()
     rules = ApprovalRules(users=("ann",), escalated_users=("eve",), escalated_roles=("cfo",))
     flow.state.points.put(flow.point("a").id, msgspec.structs.replace(flow.point("a"), rules=rules))

@@ -9,6 +9,7 @@ import pytest
 
 from layover.core.ids import child_id
 from layover.errors import InvalidInput
+from layover.ports.view_records import ExecutionFilter
 from layover.runtime.operations.start_options import Options
 from layover.runtime.runtime import Runtime  # noqa: TC001 - a helper names it
 from tests.runtime.harness import address_in, child, end, engine_at, flow, form
@@ -91,12 +92,12 @@ async def test_what_is_asked_besides_counts_too(tmp_path: Path) -> None:
         assert await listed(engine, "output!=1", status=["completed", "paused"]) == [asks, over]
         assert await listed(engine, "output!=1", workflow="asks") == [later, asks]
         assert await listed(engine, "output!=1", limit=2) == [failed, later]
-        found = await engine.lists.find(conditions=["output!=1"], limit=3)
+        found = await engine.lists.find(ExecutionFilter(limit=3), conditions=["output!=1"])
         assert [row.head.execution_id for row in found.rows] == [failed, later, asks]
         assert await listed(engine, "output!=1", after=found.after) == [over]
         for limit in (0, -1):
             assert await listed(engine, "output!=1", limit=limit) == []
-            assert (await engine.lists.find(limit=limit)).after is None
+            assert (await engine.lists.find(ExecutionFilter(limit=limit))).after is None
 
 
 async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
@@ -106,9 +107,9 @@ async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
         started = await engine.executions.start("flow", wait="end")
         await engine.executions.start("echo", {"n": 7}, wait="end")
         for conditions in ([], ["output=7"]):
-            found = await engine.lists.find(parent_id=started.id, conditions=conditions)
+            found = await engine.lists.find(ExecutionFilter(parent_id=started.id), conditions=conditions)
             assert [row.head.execution_id for row in found.rows] == [child_id(started.id, "a", 1)]
-        assert (await engine.lists.find(parent_id=started.id, conditions=["output=8"])).rows == ()
+        assert (await engine.lists.find(ExecutionFilter(parent_id=started.id), conditions=["output=8"])).rows == ()
 
 
 @pytest.mark.parametrize("conditions", [[], ["input.n>=0"], ["input.n>=0", "output.n>=0"]], ids=repr)
@@ -119,10 +120,10 @@ async def test_pages_together_are_all_and_the_last_one_says_so(
     async with engine_at(tmp_path) as engine:
         await engine.workflows.register(flow(end({"n": "${input.n}"})))
         ids = [(await engine.executions.start("flow", {"n": n}, id=uid(n), wait="end")).id for n in range(6)]
-        found = await engine.lists.find(conditions=conditions, limit=limit)
+        found = await engine.lists.find(ExecutionFilter(limit=limit), conditions=conditions)
         pages = [[row.head.execution_id for row in found.rows]]
         while found.after is not None:
-            found = await engine.lists.find(conditions=conditions, limit=limit, after=found.after)
+            found = await engine.lists.find(ExecutionFilter(limit=limit, after=found.after), conditions=conditions)
             pages.append([row.head.execution_id for row in found.rows])
         assert [id_ for page in pages for id_ in page] == ids[::-1]
         assert len(pages) == -(-6 // limit)
@@ -135,13 +136,13 @@ async def test_one_call_looks_at_a_thousand_and_says_where_to_go_on(tmp_path: Pa
         for n in range(1, 1_000):
             await engine.executions.start("flow", {"n": n}, id=uid(n), options=Options(delay="1h"))
         for asked in ("trigger=1", "trigger!=1"):
-            assert (await engine.lists.find(conditions=[asked], limit=1_000)).after is None
+            assert (await engine.lists.find(ExecutionFilter(limit=1_000), conditions=[asked])).after is None
         await engine.executions.start("flow", {"n": 1_000}, id=uid(1_000), options=Options(delay="1h"))
         found = await engine.lists.find(conditions=["trigger=1"])
         assert found.rows == ()
         assert found.after is not None
         assert found.after[1] == uid(1)
-        rest = await engine.lists.find(conditions=["trigger=1"], after=found.after)
+        rest = await engine.lists.find(ExecutionFilter(after=found.after), conditions=["trigger=1"])
         assert [row.head.execution_id for row in rest.rows] == [first]
         assert rest.after is None
         assert await listed(engine, "trigger=1") == [first]

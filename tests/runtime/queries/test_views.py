@@ -90,7 +90,7 @@ async def test_the_log_has_no_gaps_and_can_be_read_in_parts(tmp_path: Path) -> N
         assert await engine.queries.history(done.id, done.last_seq + 1) == []
 
 
-async def test_every_node_that_was_reached_is_told_of(tmp_path: Path) -> None:
+async def test_every_node_that_was_reached_is_listed(tmp_path: Path) -> None:
     clock, work = HandWound(), Scripted(Refused("once"), {"n": 1})
     retry = {"max_attempts": 2, "delay": "1h"}
     nodes: tuple[dict[str, object], ...] = (
@@ -154,7 +154,7 @@ async def test_a_node_that_is_tried_again_has_not_finished(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("how", ["cancel", "fail", "time"])
-async def test_what_was_running_when_an_execution_ended_is_not_told_to_run_on(tmp_path: Path, how: str) -> None:
+async def test_nodes_that_ran_when_an_execution_ended_are_not_shown_as_running(tmp_path: Path, how: str) -> None:
     work, other = Held(), Held("other")
     branches = [
         {"id": "one", "body": [call("a")]},
@@ -180,7 +180,7 @@ async def test_what_was_running_when_an_execution_ended_is_not_told_to_run_on(tm
         assert found["ask:all.three"] == "cancelled"
 
 
-async def test_nodes_that_were_taken_back_are_told_of_anew(tmp_path: Path) -> None:
+async def test_rewound_nodes_show_their_new_attempt(tmp_path: Path) -> None:
     async with engine_at(tmp_path, Scripted(1, 2)) as engine:
         await engine.workflows.register(flow(call("a"), form()))
         started = await engine.executions.start("flow", wait="rest")
@@ -190,7 +190,7 @@ async def test_nodes_that_were_taken_back_are_told_of_anew(tmp_path: Path) -> No
         assert (found["a"].output, found["a"].attempt, found["ask"].status) == (2, 2, "waiting")
 
 
-async def test_what_lies_behind_a_node_that_is_gone_back_to_is_told_of_no_more(tmp_path: Path) -> None:
+async def test_nodes_after_the_target_of_a_rewind_are_no_longer_listed(tmp_path: Path) -> None:
     work = Held()
     async with engine_at(tmp_path, work, Scripted(1, name="other")) as engine:
         loop = {"id": "loop", "type": "loop", "times": 2, "body": [call("b", "other")]}
@@ -244,7 +244,7 @@ async def test_executions_are_found_by_workflow_status_and_tag_the_newest_first(
         assert await engine.lists.counts() == {"completed": 3, "waiting": 2}
 
 
-async def test_points_are_listed_with_what_is_asked_and_whom(tmp_path: Path) -> None:
+async def test_points_are_listed_with_their_question_and_approvers(tmp_path: Path) -> None:
     asked = form(
         schema={"type": "object", "required": ["n"]}, title="How many, ${input}?", approvers={"roles": ["boss"]}
     )

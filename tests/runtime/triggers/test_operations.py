@@ -53,7 +53,7 @@ async def test_a_paused_schedule_skips_and_goes_on_from_now(layover: Layover) ->
     assert await count(layover) == 1
 
 
-async def test_a_resumed_schedule_catches_up_if_it_is_told_to(layover: Layover) -> None:
+async def test_a_resumed_schedule_catches_up_if_asked_to(layover: Layover) -> None:
     await layover.register(flow(hourly(catch_up={"which": "all"}, overlap="allow")))
     trigger = await layover.trigger("tick/often")
     await trigger.pause()
@@ -153,7 +153,7 @@ async def test_a_backfill_is_bounded_and_about_the_past(layover: Layover) -> Non
             await trigger.backfill(begin, end)
 
 
-async def test_the_next_occurrences_are_told(layover: Layover) -> None:
+async def test_next_lists_the_next_occurrences(layover: Layover) -> None:
     await layover.register(flow(hourly(jitter="10m")))
     found = await (await layover.trigger("tick/often")).next(3)
     assert [str(one.at)[11:16] for one in found] == ["01:00", "02:00", "03:00"]

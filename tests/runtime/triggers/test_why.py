@@ -22,7 +22,7 @@ async def reasons(trigger: TriggerHandle) -> dict[str, str]:
     return {one.kind: one.text for one in (await trigger.why()).reasons}
 
 
-async def test_its_state_and_by_whom(layover: Layover) -> None:
+async def test_why_names_the_state_and_the_user_who_set_it(layover: Layover) -> None:
     await layover.register(flow(hourly()))
     trigger = await layover.as_user("ada", ["admin"]).trigger("tick/often")
     await trigger.pause("holiday")

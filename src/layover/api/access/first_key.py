@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING
 
-from layover.ports.records import AuditRow
+from layover.ports.audit_entries import SALT_BYTES, audit_row
 from layover.runtime.ids import new_id
 from layover.service.api_keys import made_key
 
@@ -22,6 +23,14 @@ async def first_key(store: Store, now: int) -> str | None:
     if await has_keys(store):
         return None
     key, shown = made_key(now, name="first key", user="admin", roles=("admin",), by="server")
-    entry = AuditRow(id=new_id(now), at=now, user="server", act="key.add", target=key.id, credential="first start")
+    entry = audit_row(
+        id=new_id(now),
+        at=now,
+        user="server",
+        act="key.add",
+        salt=secrets.token_bytes(SALT_BYTES),
+        target=key.id,
+        credential="first start",
+    )
     await store.api_keys.add(key, entry)
     return shown

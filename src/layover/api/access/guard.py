@@ -1,4 +1,7 @@
-"""Who shows which credentials: the admin key of the server, a key that was made here, or a JWT."""
+"""Who shows which credentials: the admin key of the server, a key that was made here, or a JWT.
+
+The cookie of a session is another credential (`sessions.py`), which these open.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,10 @@ from time import monotonic
 from typing import TYPE_CHECKING, Final
 
 from layover.api.access.config import AccessSettings
-from layover.api.access.recent import RecentKeys
+from layover.api.access.identity import Identity
+from layover.api.access.recent import RecentlyUsed
 from layover.api.problems import Refusal
-from layover.service.api_keys import has_form_of_key, hash_of, key_credential
+from layover.service.api_keys import ADMIN_KEY, has_form_of_key, hash_of, key_credential
 from layover.service.permissions import caller_of
 
 if TYPE_CHECKING:
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
     from layover.runtime.runtime import Runtime
 
 _LONGEST: Final = 10_000
-_ADMIN: Final = caller_of("admin", ("admin",), "admin key")
+_ADMIN: Final = Identity(caller=caller_of("admin", ("admin",), ADMIN_KEY))
 
 
 class KeysAndTokens:
@@ -35,36 +39,42 @@ class KeysAndTokens:
         self._runtime = runtime
         self._admin_hash = hash_of(access.admin_key) if access.admin_key else None
         self._tokens = _tokens(access.jwt)
-        self._recent = RecentKeys(self._read, clock)
+        self._recent = RecentlyUsed[Identity](self._read, clock)
 
     async def caller_of(self, headers: Mapping[str, str]) -> Caller | None:
         """Return who shows these credentials."""
         given = _credentials(headers)
         if given is None:
             return None
-        caller = await self._caller_of(given)
-        if caller is None:
+        identity = await self.identify(given)
+        if identity is None:
             raise _not_valid()
-        return caller
+        return identity.caller
 
     def forget(self, key_id: str) -> None:
         """Let a key that was ended in no more."""
-        self._recent.forget(key_id)
+        self._recent.forget(lambda identity: identity.key_id == key_id)
 
-    async def _read(self, hash_: bytes) -> Key | None:
-        return await self._runtime.instance.store.api_keys.find_by_hash(hash_)
+    async def _read(self, hash_: bytes) -> Identity | None:
+        key = await self._runtime.instance.store.api_keys.find_by_hash(hash_)
+        if key is None:
+            return None
+        caller = caller_of(key.user, key.roles, key_credential(key.id), key.scopes)
+        return Identity(caller=caller, scopes=key.scopes, key_id=key.id, expires_at=_first(key))
 
-    async def _caller_of(self, given: str) -> Caller | None:
+    async def identify(self, given: str) -> Identity | None:
+        """Return whose credential this is, and how long it lasts; None if it is not valid."""
+        if len(given) > _LONGEST:
+            return None
         found = hash_of(given)
         if self._admin_hash is not None and hmac.compare_digest(found, self._admin_hash):
             return _ADMIN
         now = self._runtime.instance.clock.now()
         if has_form_of_key(given):
-            key = await self._recent.key(found)
-            if key is None or _is_over(key.ended_at, now) or _is_over(key.expires_at, now):
-                return None
-            return caller_of(key.user, key.roles, key_credential(key.id), key.scopes)
-        return await self._tokens.caller_of(given, now) if self._tokens is not None else None
+            identity = await self._recent.find(found)
+            is_over = identity is None or (identity.expires_at is not None and identity.expires_at <= now)
+            return None if is_over else identity
+        return await self._tokens.identify(given, now) if self._tokens is not None else None
 
 
 def _tokens(settings: JwtSettings | None) -> Tokens | None:
@@ -87,8 +97,9 @@ def _credentials(headers: Mapping[str, str]) -> str | None:
     return bearer.strip() or key
 
 
-def _is_over(moment: int | None, now: int) -> bool:
-    return moment is not None and moment <= now
+def _first(key: Key) -> int | None:
+    """Return when a key ends, if it does."""
+    return min((end for end in (key.expires_at, key.ended_at) if end is not None), default=None)
 
 
 def _not_valid() -> Refusal:

@@ -12,6 +12,7 @@ import logging
 import urllib.request
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
+from urllib.error import HTTPError
 from urllib.parse import urlsplit
 
 import jwt
@@ -23,7 +24,7 @@ from layover.api.access.listen_address import is_loopback
 from layover.api.problems import Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from http.client import HTTPMessage
 
 _log = logging.getLogger("layover.api")
@@ -137,8 +138,8 @@ class _Straight(urllib.request.HTTPRedirectHandler):
         return None
 
 
-def read_address(address: str) -> bytes:
-    """Return what is at an address that was checked when it was set; OSError if it is too slow or too large."""
+def read_address(address: str, data: bytes | None = None, headers: Mapping[str, str] | None = None) -> bytes:
+    """Return what is at a checked address, or is answered to `data`; OSError if it is too slow or too large."""
     parts = urlsplit(address)
     if parts.scheme == "file":
         with open(urllib.request.url2pathname(parts.path), "rb") as file:  # noqa: PTH123 - a path from an address, read up to a bound
@@ -148,11 +149,16 @@ def read_address(address: str) -> bytes:
         handlers.append(urllib.request.ProxyHandler({}))
     until = monotonic() + _TIMEOUT
     content = b""
-    with urllib.request.build_opener(*handlers).open(address, timeout=_TIMEOUT) as response:
-        while piece := response.read1(_PIECE):
-            content = _bounded(content + piece)
-            if monotonic() > until:
-                raise TimeoutError("it took too long to come")
+    request = urllib.request.Request(address, data, dict(headers or {}))  # noqa: S310 - its scheme was checked
+    try:
+        with urllib.request.build_opener(*handlers).open(request, timeout=_TIMEOUT) as response:
+            while piece := response.read1(_PIECE):
+                content = _bounded(content + piece)
+                if monotonic() > until:
+                    raise TimeoutError("it took too long to come")
+    except HTTPError as error:
+        error.close()  # else its connection is open for as long as somebody knows of the error
+        raise
     return content
 
 

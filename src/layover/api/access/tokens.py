@@ -13,6 +13,7 @@ import jwt
 import msgspec
 from msgspec import Meta
 
+from layover.api.access.identity import Identity
 from layover.api.access.jwks import SigningKeys
 from layover.model.name_rules import fault_in_name
 from layover.service.permissions import caller_of
@@ -35,13 +36,19 @@ _NO_TOKEN: Final = (jwt.PyJWTError, msgspec.MsgspecError, ValueError, TypeError,
 _Moment = Annotated[float, Meta(ge=0, le=253_402_300_799)]  # seconds; none is after the year 9999
 
 
+class _Times(msgspec.Struct, frozen=True):
+    """Since when, and until when a token is valid."""
+
+    exp: _Moment
+    nbf: _Moment | None = None
+    iat: _Moment | None = None
+
+
 class _Claims(msgspec.Struct, frozen=True):
     """What a token says; what else it says does not matter."""
 
     sub: Annotated[str, Meta(min_length=1, max_length=255)]
     exp: _Moment
-    nbf: _Moment | None = None
-    iat: _Moment | None = None
     roles: tuple[Annotated[str, Meta(min_length=1, max_length=255)], ...] = ()
 
 
@@ -61,6 +68,24 @@ class Tokens:
 
     async def caller_of(self, token: str, now: int) -> Caller | None:
         """Return who a token is about; None if it is not valid."""
+        identity = await self.identify(token, now)
+        return identity.caller if identity is not None else None
+
+    async def identify(self, token: str, now: int) -> Identity | None:
+        """Return who a token is about, and until when; None if it is not valid."""
+        said = await self.verify(token, now)
+        if said is None:
+            return None
+        try:
+            claims = msgspec.convert(said, _Claims)
+        except _NO_TOKEN:
+            return None
+        if any(fault_in_name(name) for name in (claims.sub, *claims.roles)):
+            return None
+        return Identity(caller=caller_of(claims.sub, claims.roles, "jwt"), expires_at=int(claims.exp * 1000) + _SKEW)
+
+    async def verify(self, token: str, now: int) -> dict[str, Any] | None:
+        """Return what a token says; None if it is not signed as it should be, or not of this time, or for others."""
         try:
             found = await self._key(token)
             if found is None:
@@ -75,12 +100,10 @@ class Tokens:
                 issuer=self._issuer,
                 audience=self._audience,
             )
-            claims = msgspec.convert(said, _Claims)
+            times = msgspec.convert(said, _Times)
         except _NO_TOKEN:
             return None
-        if not _is_now(claims, now) or any(fault_in_name(name) for name in (claims.sub, *claims.roles)):
-            return None
-        return caller_of(claims.sub, claims.roles, "jwt")
+        return said if _is_now(times, now) else None
 
     async def _key(self, token: str) -> tuple[str | PublicKey, str] | None:
         """Return what a token has to be signed with, and how."""
@@ -91,7 +114,7 @@ class Tokens:
         return (found.public, found.algorithm) if found is not None else None
 
 
-def _is_now(claims: _Claims, now: int) -> bool:
+def _is_now(claims: _Times, now: int) -> bool:
     """Return whether a token is of this time; what is no number is never."""
     since = [moment for moment in (claims.nbf, claims.iat) if moment is not None]
     return now < claims.exp * 1000 + _SKEW and all(moment * 1000 <= now + _SKEW for moment in since)

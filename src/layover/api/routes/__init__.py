@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Final
 from layover.api.routes import (
     approvals,
     audit,
+    batches,
+    console,
     control,
+    decisions,
     definitions,
     deliveries,
     destinations,
@@ -20,6 +23,8 @@ from layover.api.routes import (
     points,
     resume,
     secrets,
+    session,
+    sign_in,
     signals_and_callbacks,
     start,
     streams,
@@ -28,7 +33,7 @@ from layover.api.routes import (
 )
 
 if TYPE_CHECKING:
-    from layover.api.routing import Route, Routes
+    from layover.api.routing import Pages, Route, Routes
 
 FAMILIES: Final[tuple[Routes, ...]] = (
     start.routes,
@@ -44,12 +49,21 @@ FAMILIES: Final[tuple[Routes, ...]] = (
     hooks.routes,
     destinations.routes,
     deliveries.routes,
+    batches.routes,
     people.routes,
     definitions.routes,
+    session.routes,
     keys.routes,
     secrets.routes,
     audit.routes,
+    audit.published,
     health.routes,
     document.routes,
 )
 ROUTES: Final[tuple[Route, ...]] = tuple(route for family in FAMILIES for route in family.routes)
+PAGES: Final[tuple[Pages, ...]] = (
+    decisions.pages,
+    sign_in.pages,
+    console.pages,
+)  # what people see; the document does not have them
+PAGE_ROUTES: Final[tuple[Route, ...]] = tuple(route for family in PAGES for route in family.routes)

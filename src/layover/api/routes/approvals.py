@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.api.answer_problems import PROBLEMS
+from layover.api.pinned_views import seen_by, tagged
 from layover.api.point_lists import ApprovalsQuery, listed
 from layover.api.request import Response
 from layover.api.routing import Routes
@@ -38,10 +39,16 @@ async def list_approvals(call: Request[None, ApprovalsQuery]) -> Response:
     return Response(await listed(call, query, "approval"))
 
 
-@routes.get("/approvals/{id}", needs=("execution:read",), answers={200: PausePoint}, problems=("unknown_point",))
+@routes.get(
+    "/approvals/{id}",
+    needs=("execution:read",),
+    answers={200: PausePoint},
+    tagged=True,
+    problems=("unknown_point",),
+)
 async def get_approval(call: Request[None, NoQuery]) -> Response:
-    """Return an approval."""
-    return Response(await call.service.points.get(call.path["id"], "approval"))
+    """Return an approval; its ETag is the view that a decision may name by If-Match."""
+    return tagged(await call.service.points.get(call.path["id"], "approval"))
 
 
 @routes.post(
@@ -50,6 +57,7 @@ async def get_approval(call: Request[None, NoQuery]) -> Response:
     body=DecisionBody,
     body_required=False,
     answers={201: PausePoint, 200: PausePoint},
+    pinned=True,
     problems=_PROBLEMS,
 )
 async def approve(call: Request[DecisionBody, NoQuery]) -> Response:
@@ -63,6 +71,7 @@ async def approve(call: Request[DecisionBody, NoQuery]) -> Response:
     body=DecisionBody,
     body_required=False,
     answers={201: PausePoint, 200: PausePoint},
+    pinned=True,
     problems=_PROBLEMS,
 )
 async def reject(call: Request[DecisionBody, NoQuery]) -> Response:
@@ -96,6 +105,12 @@ async def delegate(call: Request[DelegateBody, NoQuery]) -> Response:
 async def _decide(call: Request[DecisionBody, NoQuery], *, approved: bool) -> Response:
     service, body = call.service, call.body
     row = await point_row(service.actor, call.path["id"], "approval")
-    request = PointAnswer(data=body.data, approved=approved, comment=body.comment or "", idempotency_key=call.key)
+    request = PointAnswer(
+        data=body.data,
+        approved=approved,
+        comment=body.comment or "",
+        seen=seen_by(call),
+        idempotency_key=call.key,
+    )
     taken = await answers.answer(service.actor, row, request)
     return Response(await service.points.describe(taken.row), 200 if taken.is_repeated else 201)

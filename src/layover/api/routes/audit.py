@@ -11,12 +11,17 @@ from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.interface.backend import AuditSearch
 from layover.model.access import AuditEntry
+from layover.model.proofs import AuditKeySet
 from layover.model.shared import Page
 
 if TYPE_CHECKING:
     from layover.api.request import Request
+    from layover.api.routing import NoQuery
 
 routes = Routes("Audit", "What was done by whom.")
+
+
+published = Routes("Audit", "What was done by whom.", prefix="")
 
 
 class AuditQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -43,3 +48,9 @@ async def audit(call: Request[None, AuditQuery]) -> Response:
     wanted = AuditSearch(user=query.user, act=query.act, target=query.target, execution_id=query.execution_id)
     limit = min(query.limit or settings.page, settings.longest_page)
     return Response(await call.service.access.audit(wanted, limit, query.cursor))
+
+
+@published.get("/.well-known/layover-keys.json", open="anybody", limited=False, answers={200: AuditKeySet})
+async def audit_keys(call: Request[None, NoQuery]) -> Response:
+    """Return the public keys that prove seals and receipts, as a JWK set."""
+    return Response(await call.service.access.audit_keys())

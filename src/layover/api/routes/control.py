@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
+
+import msgspec
+from msgspec import Meta
 
 from layover.api.answer_problems import PROBLEMS
 from layover.api.pause_ends import resume_time_of
@@ -11,6 +14,7 @@ from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import InvalidInput
 from layover.model.executions import Execution, PauseBody, ResumeBody, RewindBody
+from layover.model.repeat_plans import RepeatPlan
 from layover.model.shared import ReasonBody
 
 if TYPE_CHECKING:
@@ -25,7 +29,14 @@ routes = Routes(
 )
 
 _NEEDS: Final = ("execution:cancel",)
+_READ: Final = ("execution:read",)
 _PROBLEMS: Final = ("malformed_id", "unknown_execution", "wrong_state")
+
+
+class RewindQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The node to go back to."""
+
+    to: Annotated[str, Meta(max_length=4096, description="The id of the node; in a scope, its context id.")]
 
 
 @routes.post(
@@ -130,3 +141,21 @@ async def rewind_execution(call: Request[RewindBody, NoQuery]) -> Response:
     body = call.body
     found = await call.service.executions.rewind(call.path["id"], body.to, body.reason or "", call.key)
     return Response(bounded(found))
+
+
+@routes.get("/executions/{id}/retry", needs=_READ, answers={200: RepeatPlan}, problems=_PROBLEMS)
+async def plan_retry(call: Request[None, NoQuery]) -> Response:
+    """Say what a retry would repeat, as things stand; nothing is changed. It is refused as the retry would be."""
+    return Response(await call.service.executions.plan_retry(call.path["id"]))
+
+
+@routes.get(
+    "/executions/{id}/rewind",
+    needs=_READ,
+    query=RewindQuery,
+    answers={200: RepeatPlan},
+    problems=(*_PROBLEMS, "unknown_node"),
+)
+async def plan_rewind(call: Request[None, RewindQuery]) -> Response:
+    """Say what a rewind to a node would repeat, drop and close, as things stand; nothing is changed."""
+    return Response(await call.service.executions.plan_rewind(call.path["id"], call.query.to))

@@ -8,14 +8,14 @@ import msgspec
 from msgspec import Meta
 
 from layover.api.bodies import check_nesting
-from layover.api.durations import queried_wait_of
+from layover.api.durations import queried_length, queried_moment, queried_wait_of
 from layover.api.problems import Refusal
 from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import WaitTimeout
-from layover.interface.arguments import EXECUTION_STATUSES, Order, Until
-from layover.interface.backend import ExecutionQuery
+from layover.interface.arguments import EXECUTION_STATUSES, NODE_STATUSES, Order, Until
+from layover.interface.backend import ExecutionQuery, NodeQuery
 from layover.model.executions import (
     Event,
     Execution,
@@ -25,6 +25,7 @@ from layover.model.executions import (
     LogLine,
     NodeExecution,
     PausedExecutions,
+    ReplayStep,
     Why,
 )
 from layover.model.shared import ExecutionId, Page, WorkflowName
@@ -44,6 +45,8 @@ Limit = Annotated[int, Meta(ge=1, description="How many at most; more than 100 a
 Cursor = Annotated[str, Meta(max_length=400, description="The `next` of the page before.")]
 _OfWorkflow = Annotated[WorkflowName, Meta(description="Those of this workflow.")]
 Text = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\x00]*$")]
+_Moment = Annotated[str, Meta(max_length=50, examples=["2026-11-20T08:00:00Z"])]
+_Length = Annotated[str, Meta(max_length=50, examples=["90s", "1h30m"])]
 
 
 class ExecutionsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -66,6 +69,24 @@ class ExecutionsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         Annotated[str, Meta(max_length=10_000, description="Those whose input contains this JSON object.")] | None
     ) = None
     parent_id: Annotated[ExecutionId, Meta(description="Those that this execution began.")] | None = None
+    correlation_id: Annotated[Text, Meta(description="Those with this correlation id.")] | None = None
+    error_code: Annotated[Text, Meta(description="Those that failed with this code.")] | None = None
+    since: Annotated[_Moment, Meta(description="Those created at this moment or later.")] | None = None
+    until: Annotated[_Moment, Meta(description="Those created before this moment.")] | None = None
+    min_duration: Annotated[_Length, Meta(description="Those that took at least so long, and have ended.")] | None = (
+        None
+    )
+    max_duration: Annotated[_Length, Meta(description="Those that took at most so long, and have ended.")] | None = None
+    min_resumes: (
+        Annotated[int, Meta(ge=0, le=2_147_483_647, description="Those that were resumed at least so often.")] | None
+    ) = None
+    search: (
+        Annotated[
+            Text,
+            Meta(description="The beginning of an id (8 characters at least) or of a correlation id, or a tag."),
+        ]
+        | None
+    ) = None
     order: Annotated[Order, Meta(description="The newest first; or those that are paused, the longest first.")] = (
         "created"
     )
@@ -103,6 +124,25 @@ class PartsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     cursor: Cursor | None = None
 
 
+class NodesQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which nodes of an execution to list; each thing said narrows it down."""
+
+    parent: (
+        Annotated[
+            str,
+            Meta(max_length=4096, description="Those right in this container: its context id; empty: in no container."),
+        ]
+        | None
+    ) = None
+    status: Annotated[
+        list[Annotated[str, Meta(max_length=200, examples=["failed,incident"])]],
+        Meta(max_length=20, description="Those in this state, or one of these: with commas, or each by itself."),
+    ] = []
+    context_id: Annotated[str, Meta(max_length=4096, description="The one with this context id.")] | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
 class LogsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which log lines to list."""
 
@@ -133,6 +173,14 @@ async def list_executions(call: Request[None, ExecutionsQuery]) -> Response:
         parent_id=query.parent_id,
         where=tuple(query.where),
         contains=_contains(call, query.contains),
+        correlation_id=query.correlation_id,
+        error_code=query.error_code,
+        since=queried_moment("since", query.since),
+        until=queried_moment("until", query.until),
+        min_duration=queried_length("min_duration", query.min_duration),
+        max_duration=queried_length("max_duration", query.max_duration),
+        min_resumes=query.min_resumes,
+        search=query.search,
         order=query.order,
     )
     return Response(await call.service.executions.list(wanted, query.limit, query.cursor))
@@ -197,13 +245,15 @@ async def list_history(call: Request[None, HistoryQuery]) -> Response:
 @routes.get(
     "/executions/{id}/nodes",
     needs=_READ,
-    query=PartsQuery,
+    query=NodesQuery,
     answers={200: Page[NodeExecution]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def list_nodes(call: Request[None, PartsQuery]) -> Response:
+async def list_nodes(call: Request[None, NodesQuery]) -> Response:
     """List what became of the nodes that were reached, in the order in which they were."""
-    return Response(await call.service.executions.nodes(call.path["id"], call.query.limit, call.query.cursor))
+    query = call.query
+    wanted = NodeQuery(parent=query.parent, status=_statuses(query.status, NODE_STATUSES), context_id=query.context_id)
+    return Response(await call.service.executions.nodes(call.path["id"], wanted, query.limit, query.cursor))
 
 
 @routes.get(
@@ -216,6 +266,19 @@ async def list_nodes(call: Request[None, PartsQuery]) -> Response:
 async def list_legs(call: Request[None, PartsQuery]) -> Response:
     """List the legs of an execution: the stretches of work between two rests, each with what it was taken up for."""
     return Response(await call.service.executions.legs(call.path["id"], call.query.limit, call.query.cursor))
+
+
+@routes.get(
+    "/executions/{id}/replay",
+    needs=_READ,
+    query=HistoryQuery,
+    answers={200: Page[ReplayStep]},
+    problems=(*_OF_ONE, "malformed_cursor"),
+)
+async def replay_execution(call: Request[None, HistoryQuery]) -> Response:
+    """List the states of an execution after each of its events: how it came to be as it is, step by step."""
+    query = call.query
+    return Response(await call.service.executions.replay(call.path["id"], query.since, query.limit, query.cursor))
 
 
 @routes.get(
@@ -245,11 +308,11 @@ async def get_why(call: Request[None, NoQuery]) -> Response:
     return Response(await call.service.executions.why(call.path["id"]))
 
 
-def _statuses(given: Iterable[str]) -> tuple[str, ...]:
+def _statuses(given: Iterable[str], known: tuple[str, ...] = EXECUTION_STATUSES) -> tuple[str, ...]:
     found = tuple(dict.fromkeys(one for text in given for one in text.split(",")))
-    unknown = next((one for one in found if one not in EXECUTION_STATUSES), None)
+    unknown = next((one for one in found if one not in known), None)
     if unknown is not None:
-        raise Refusal("invalid_parameter", f"status: `{unknown[:50]}` is none of {', '.join(EXECUTION_STATUSES)}.")
+        raise Refusal("invalid_parameter", f"status: `{unknown[:50]}` is none of {', '.join(known)}.")
     return found
 
 

@@ -57,7 +57,7 @@ async def stream(call: Request[None, StreamQuery]) -> Stream:
 async def _may_follow(call: Request[None, StreamQuery]) -> bool:
     """Return whether the credentials that a stream was opened with still permit it."""
     try:
-        caller = await call.services.guard.caller_of(call.headers)
+        caller = await call.services.caller_of(call.scope, call.headers)
     except Refusal:
         return False
     return caller is not None and caller.may(_READ)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.client.backend.access import HttpAccess
+from layover.client.backend.batches import HttpBatches
 from layover.client.backend.deliveries import HttpDeliveries, HttpDestinations, HttpPeople
 from layover.client.backend.executions import HttpExecutions
 from layover.client.backend.points import HttpPoints
@@ -21,6 +22,7 @@ class HttpBackend:
 
     __slots__ = (
         "access",
+        "batches",
         "deliveries",
         "destinations",
         "executions",
@@ -39,5 +41,6 @@ class HttpBackend:
         self.triggers = HttpTriggers(transport)
         self.destinations = HttpDestinations(transport)
         self.deliveries = HttpDeliveries(transport)
+        self.batches = HttpBatches(transport)
         self.people = HttpPeople(transport)
         self.access = HttpAccess(transport)

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from layover.client.event_stream import EventStream
 from layover.client.requests import delete, get, path_of, post
 from layover.core.definitions.durations import format_duration
+from layover.core.moments import moment
 from layover.core.payloads import plain
 from layover.errors import MissingFunctions, NotAllowed, WaitTimeout
 from layover.interface.backend import ResumeTime
@@ -29,6 +30,7 @@ from layover.model.executions import (
     NodeExecution,
     PauseBody,
     Progress,
+    ReplayStep,
     ResumeBody,
     RewindBody,
     StartBody,
@@ -36,6 +38,7 @@ from layover.model.executions import (
 )
 from layover.model.pause_ends import signal_body
 from layover.model.points import PausePoint
+from layover.model.repeat_plans import RepeatPlan
 from layover.model.shared import Page, ReasonBody, encode
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ if TYPE_CHECKING:
     from layover.client.transport import Transport
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import ExecutionQuery, StartRequest
+    from layover.interface.backend import ExecutionQuery, NodeQuery, StartRequest
 
 _LONGEST_WAIT: Final = 25.0  # seconds; a server would wait for a minute, proxies between often hang up before that
 _REACHED: Final = 200  # the status of an execution that is as it was waited for
@@ -114,6 +117,14 @@ class HttpExecutions:
             parent_id=wanted.parent_id,
             where=wanted.where,
             contains=encode(wanted.contains).decode() if wanted.contains is not None else None,
+            correlation_id=wanted.correlation_id,
+            error_code=wanted.error_code,
+            since=moment(wanted.since),
+            until=moment(wanted.until),
+            min_duration=_length(wanted.min_duration),
+            max_duration=_length(wanted.max_duration),
+            min_resumes=wanted.min_resumes,
+            search=wanted.search,
             order=wanted.order if wanted.order != "created" else None,
             limit=limit,
             cursor=cursor,
@@ -170,6 +181,14 @@ class HttpExecutions:
         """Drop the results of a node and of all that came after it, and go on from there."""
         return await self._act(execution_id, "rewind", RewindBody(to=to, reason=reason or None), idempotency_key)
 
+    async def plan_retry(self, execution_id: str) -> RepeatPlan:
+        """Return what a retry would repeat."""
+        return await self._transport.ask(get(path_of("executions", execution_id, "retry")), RepeatPlan)
+
+    async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
+        """Return what a rewind to a node would repeat and drop."""
+        return await self._transport.ask(get(path_of("executions", execution_id, "rewind", to=to)), RepeatPlan)
+
     async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log."""
         path = path_of("executions", execution_id, "history", since=since or None, limit=limit, cursor=cursor)
@@ -188,15 +207,27 @@ class HttpExecutions:
         path = path_of("executions", execution_id, "logs", node=node, cursor=cursor)
         return await self._transport.ask(get(path), Page[LogLine])
 
-    async def nodes(self, execution_id: str, limit: int, cursor: str | None) -> Page[NodeExecution]:
+    async def nodes(self, execution_id: str, wanted: NodeQuery, limit: int, cursor: str | None) -> Page[NodeExecution]:
         """Return a page of the nodes that were reached."""
-        path = path_of("executions", execution_id, "nodes", limit=limit, cursor=cursor)
+        path = path_of(
+            *("executions", execution_id, "nodes"),
+            parent=wanted.parent,
+            status=wanted.status,
+            context_id=wanted.context_id,
+            limit=limit,
+            cursor=cursor,
+        )
         return await self._transport.ask(get(path), Page[NodeExecution])
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
         path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
         return await self._transport.ask(get(path), Page[Leg])
+
+    async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
+        """Return a page of the states after each event."""
+        path = path_of("executions", execution_id, "replay", since=since or None, limit=limit, cursor=cursor)
+        return await self._transport.ask(get(path), Page[ReplayStep])
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with the states of its nodes."""
@@ -253,6 +284,10 @@ class HttpExecutions:
                 return found, False
             if loop.time() - asked < wait / 2:  # a server that stops does not wait: another one may
                 await transport.sleep(transport.limits.wait_after(1, None))
+
+
+def _length(milliseconds: int | None) -> str | None:
+    return None if milliseconds is None else f"{milliseconds}ms"
 
 
 def _wait(left: float | None) -> float:

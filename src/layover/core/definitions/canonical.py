@@ -152,8 +152,11 @@ def _fields(struct: type[DefinitionPart]) -> tuple[_Field, ...]:
 
 
 def _field(struct: type[DefinitionPart], field: inspect.Field) -> _Field:
-    members = field.type.types if isinstance(field.type, inspect.UnionType) else (field.type,)
-    items = [member.item_type if isinstance(member, inspect.VarTupleType) else member for member in members]
+    items = [
+        one
+        for member in _members(field.type)
+        for one in (_members(member.item_type) if isinstance(member, inspect.VarTupleType) else (member,))
+    ]
     default = field.default_factory() if field.default_factory is not msgspec.NODEFAULT else field.default
     return _Field(
         attribute=field.name,
@@ -165,6 +168,10 @@ def _field(struct: type[DefinitionPart], field: inspect.Field) -> _Field:
         for_people=_is_for_people(struct, field.name),
         later=field.name in struct.later,
     )
+
+
+def _members(type_: inspect.Type) -> tuple[inspect.Type, ...]:
+    return type_.types if isinstance(type_, inspect.UnionType) else (type_,)
 
 
 def _is_for_people(struct: type[DefinitionPart], name: str) -> bool:

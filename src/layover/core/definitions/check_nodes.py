@@ -198,13 +198,17 @@ class NodeChecker:
                 self._problems.add(
                     "nobody_asked", self._place(people), "Name at least one approver: `users`, `roles` or `expression`."
                 )
-        for index, after in enumerate(node.remind):
-            if isinstance(node.deadline, int) and after >= node.deadline:
-                self._problems.warn(
-                    "useless_reminder",
-                    self._item_place(node, "remind", index),
-                    f"`{node.id}` would remind at or after its deadline.",
-                )
+        for index, reminder in enumerate(node.remind):
+            place = self._item_place(node, "remind", index)
+            if not isinstance(reminder, int) and node.deadline is None:
+                message = f"`{node.id}` would remind before its deadline, but has no `deadline`."
+                self._problems.add("reminder_without_deadline", place, message)
+            elif not isinstance(node.deadline, int):
+                continue  # when it is, is known when the node asks
+            elif isinstance(reminder, int) and reminder >= node.deadline:
+                self._problems.warn("useless_reminder", place, f"`{node.id}` would remind at or after its deadline.")
+            elif not isinstance(reminder, int) and reminder.before >= node.deadline:
+                self._problems.warn("useless_reminder", place, f"`{node.id}` would remind before it has asked.")
 
     @staticmethod
     def _has_approvers(people: PeopleDefinition) -> bool:

@@ -104,7 +104,7 @@ class WorkflowSettings(DefinitionPart, frozen=True, kw_only=True):
 
     noun = "settings"
 
-    later = frozenset({"rate"})
+    later = frozenset({"rate", "undo"})
 
     durability: Literal["step", "leg"] = "step"
     resume: Literal["sequential", "concurrent"] = "sequential"
@@ -115,6 +115,7 @@ class WorkflowSettings(DefinitionPart, frozen=True, kw_only=True):
     rate: RateDefinition | None = None
     max_recoveries: Count = 10
     retention: Duration | None = None
+    undo: Duration | None = None
 
 
 class Node(DefinitionPart, frozen=True, kw_only=True):

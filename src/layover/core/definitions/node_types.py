@@ -175,6 +175,33 @@ class EscalationDefinition(DefinitionPart, frozen=True, kw_only=True):
     to: PeopleDefinition
 
 
+class DecisionConsequences(DefinitionPart, frozen=True, kw_only=True):
+    """What the ports of an approval lead to, in words for those who decide."""
+
+    noun = "consequences of an approval"
+
+    approved: Text = ""
+    rejected: Text = ""
+    expired: Text = ""
+
+
+class AnswerConsequences(DefinitionPart, frozen=True, kw_only=True):
+    """What the ports of a form lead to, in words for those who answer."""
+
+    noun = "consequences of a form"
+
+    done: Text = ""
+    expired: Text = ""
+
+
+class ReminderDefinition(DefinitionPart, frozen=True, kw_only=True):
+    """A reminder that is due some time before the deadline."""
+
+    noun = "reminder"
+
+    before: Duration
+
+
 class AskingNode(Node, frozen=True, kw_only=True):
     """The fields that all nodes which ask people have in common."""
 
@@ -182,13 +209,15 @@ class AskingNode(Node, frozen=True, kw_only=True):
     shown: Value | Unset = UNSET
     response: Value | Unset = UNSET
     approvers: PeopleDefinition | None = None
-    remind: tuple[Duration, ...] = ()
+    remind: tuple[Duration | ReminderDefinition, ...] = ()
     escalate: EscalationDefinition | None = None
     deadline: Span | None = None
 
 
 class Approval(AskingNode, frozen=True, kw_only=True):
     """Waits until enough people have approved or rejected."""
+
+    later = frozenset({"leads_to", "undo"})
 
     type: Literal["approval"] = "approval"
     need: Positive = 1
@@ -198,14 +227,20 @@ class Approval(AskingNode, frozen=True, kw_only=True):
     comment: Literal["optional", "required"] = "optional"
     schema: Schema | None = None
     on_deadline: Literal["approve", "reject", "expired", "fail"] | None = None
+    leads_to: DecisionConsequences | None = None
+    undo: Duration | None = None
 
 
 class Form(AskingNode, frozen=True, kw_only=True):
     """Waits for an answer that fits a schema."""
 
+    later = frozenset({"leads_to", "undo"})
+
     type: Literal["form"] = "form"
     schema: Schema = msgspec.field(default_factory=dict)
     on_deadline: Literal["continue", "partial", "expired", "fail"] | None = None
+    leads_to: AnswerConsequences | None = None
+    undo: Duration | None = None
 
 
 class SignalDefinition(DefinitionPart, frozen=True, kw_only=True):

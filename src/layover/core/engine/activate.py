@@ -19,6 +19,7 @@ from layover.core.definitions.node_types import (
     Condition,
     Delay,
     End,
+    Form,
     Http,
     Merge,
     Send,
@@ -28,6 +29,7 @@ from layover.core.definitions.node_types import (
 from layover.core.definitions.secret_use import HTTP_FIELDS
 from layover.core.engine import events as ev
 from layover.core.engine.approvals import settle_approval
+from layover.core.engine.consequences import PREFIX, consequences
 from layover.core.engine.containers import enter
 from layover.core.engine.failures import cancel_points, error_of, fail
 from layover.core.engine.in_doubt import ask_about, is_asked_about
@@ -37,6 +39,7 @@ from layover.core.engine.sizes import bounded
 from layover.core.expressions import ExpressionError, Meter
 from layover.core.expressions.instants import LAST_MOMENT, parse_timestamp
 from layover.core.expressions.values import display, equal
+from layover.core.requesters import requester_of
 from layover.core.signal_texts import fault_in
 
 if TYPE_CHECKING:
@@ -244,11 +247,11 @@ def _build_point_opened(context: DecisionContext, name: str, planned: PlannedNod
     escalate_at: int | None = None
     if isinstance(node, AskingNode):
         rules = _rules(context, name, planned, node)
-        remind_at = tuple(sorted(context.now + after for after in node.remind))
         escalate_at = context.now + node.escalate.after if node.escalate is not None else None
         longest = context.state.plan.definition.settings.max_pause
         if deadline is None and isinstance(longest, int):
             deadline, on_deadline = context.now + longest, "expired"
+        remind_at = _reminders(node, context.now, deadline)
     heartbeat = node.heartbeat if isinstance(node, Callback) else None
     return ev.PausePointOpened(
         node=name,
@@ -262,7 +265,25 @@ def _build_point_opened(context: DecisionContext, name: str, planned: PlannedNod
         escalate_at=escalate_at,
         beat_by=context.now + heartbeat if heartbeat else None,
         again=isinstance(node, AskingNode) and context.state.node(name).waited,
+        undo=_undo(context, node) if isinstance(node, Approval | Form) else None,
     )
+
+
+def _undo(context: DecisionContext, node: Approval | Form) -> int | None:
+    """Return for how long an answer can be taken back; None if it cannot."""
+    length = context.state.plan.definition.settings.undo if node.undo is None else node.undo
+    return length or None
+
+
+def _reminders(node: AskingNode, now: int, deadline: int | None) -> tuple[int, ...]:
+    """Return when people are reminded; a moment before the deadline that has passed already is none."""
+    moments: set[int] = set()
+    for one in node.remind:
+        if isinstance(one, int):
+            moments.add(now + one)
+        elif deadline is not None and deadline - one.before > now:
+            moments.add(deadline - one.before)
+    return tuple(sorted(moments))
 
 
 def _details(context: DecisionContext, name: str, planned: PlannedNode) -> dict[str, object]:
@@ -280,10 +301,14 @@ def _details(context: DecisionContext, name: str, planned: PlannedNode) -> dict[
                 raise ExpressionError(f"`{field}`: {fault}", code="invalid_argument")
         elif field == "input" and planned.role == "callback":
             continue  # part of the call, not of the question
+        elif field.startswith(PREFIX):
+            continue  # together below
         elif not field.startswith(("deadline", "timeout", "approvers", "escalate")):
             details[field] = context.render(name, planned, field)
     if isinstance(planned.node, ChildWorkflow):
         details["child"] = context.state.child_id(name, context.state.node(name).attempt)
+    if isinstance(planned.node, AskingNode) and (found := consequences(context, name, planned)):
+        details["leads_to"] = found
     failure = context.state.node(name).error
     if failure is not None:
         details["failure"] = {"code": failure.code, "message": failure.message, "context_id": failure.context_id}
@@ -314,11 +339,21 @@ def _rules(context: DecisionContext, name: str, planned: PlannedNode, node: Aski
             need=node.need,
             reject_need=node.reject_need,
             exclude_requester=node.exclude_requester,
-            requester=context.state.facts.user,
+            requester=_requester(context, node),
             order=node.order,
             comment_required=node.comment == "required",
         )
     return asked if node.approvers is not None else None
+
+
+def _requester(context: DecisionContext, node: Approval) -> str | None:
+    """Return who asked for the execution; an approval that excludes them cannot ask if that is not known."""
+    facts = context.state.facts
+    requester = requester_of(facts.user, facts.trigger)
+    if node.exclude_requester and not requester:
+        problem = "`exclude_requester` needs to know who started the execution: start it as a user."
+        raise ExpressionError(problem, code="invalid_argument")
+    return requester
 
 
 _POINT_KINDS: dict[str, ev.PointKind] = {

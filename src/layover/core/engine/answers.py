@@ -7,7 +7,7 @@ and calls `reserve`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -25,6 +25,9 @@ from layover.core.approval_rules import (
 )
 from layover.core.definitions.node_types import Approval, Form
 from layover.core.engine.in_doubt import ANSWER
+from layover.core.engine.point_view import PointView, view_of
+from layover.core.engine.undo_windows import end_of_window, final_at
+from layover.core.point_claims import PointClaim, claim_of_another
 from layover.core.schemas import misfits
 
 if TYPE_CHECKING:
@@ -33,12 +36,29 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState, Point
 
 
+_MISFIT: Final = "invalid_answer"
+
+
+class ViewDifference(msgspec.Struct, frozen=True, kw_only=True):
+    """The hash of the view that a person had seen, that of the point as it is, and what the point shows now."""
+
+    seen: str
+    now: str
+    view: PointView
+
+
 class Refused(msgspec.Struct, frozen=True):
-    """The reason why an answer is not taken; `errors` are the places in its data that do not fit the schema."""
+    """The reason why an answer is not taken; `errors` are the places in its data that do not fit the schema.
+
+    `claim` is that of another person, if it stands in the way.
+    `difference` tells how the point differs from what the person had seen.
+    """
 
     code: str
     message: str
     errors: tuple[tuple[str, str], ...] = ()
+    claim: PointClaim | None = None
+    difference: ViewDifference | None = None
 
 
 def refusal(state: ExecutionState, answer: Answer) -> Refused | None:
@@ -80,27 +100,44 @@ def judge(point: Point, schema: object, answer: Answer) -> Refused | None:
         refused = may_decide(point.rules, _person(answer), ())
         if refused is not None:
             return _refused_of(refused)
-    return _misfit(schema, answer.data)
+    return _claim_refusal(point, answer) or _misfit(schema, answer.data)
 
 
 def reserve(point: Point, schema: object, answer: Answer, now: int) -> Refused | Point:
     """Return a point with an answer taken, or why it is refused; a repeated answer changes nothing.
 
-    The engine records the same once the answer reaches it. Until then the returned point reserves it.
+    The engine records the same once the answer reaches it. Until then the returned point reserves it. What the person
+    had seen is compared here and not by the engine, so that an answer which was taken is never dropped for it.
     """
     refused = judge(point, schema, answer)
+    if refused is not None and refused.code != _MISFIT:
+        return refused
+    decision = decision_of(point, answer, now) if point.kind == "approval" else None
+    if point.kind == "form" or decision is not None:  # else it was made before, having seen the same
+        refused = _changed(point, schema, answer) or refused
     if refused is not None:
         return refused
     if point.kind == "form":
-        return replace(point, status="answered", output=answer.data, by=answer.by, answered_at=now)
-    decision = decision_of(point, answer, now)
+        return replace(
+            point,
+            status="answered",
+            output=answer.data,
+            by=answer.by,
+            answered_at=now,
+            seen=answer.seen,
+            final_at=end_of_window(point, now),
+            claim=None,
+        )
     if decision is None:
         return point
-    decisions = (*point.decisions, decision)
-    still_open = outcome(point.rules or ApprovalRules(), decisions) == "open"
-    if still_open:
-        return replace(point, decisions=decisions)
-    return replace(point, decisions=decisions, status="answered", answered_at=now)
+    return settled(replace(point, decisions=(*point.decisions, decision), claim=None), now)
+
+
+def settled(point: Point, now: int) -> Point:
+    """Return an open point, or an answered one if it is an approval whose decisions settle it."""
+    if point.kind != "approval" or outcome(point.rules or ApprovalRules(), point.decisions) == "open":
+        return point
+    return replace(point, status="answered", answered_at=now, final_at=final_at(point.decisions))
 
 
 def decision_of(point: Point, answer: Answer, now: int) -> RecordedDecision | None:
@@ -115,6 +152,8 @@ def decision_of(point: Point, answer: Answer, now: int) -> RecordedDecision | No
         comment=answer.comment,
         data=answer.data,
         on_behalf_of=found.on_behalf_of,
+        seen=answer.seen,
+        final_at=end_of_window(point, now),
     )
 
 
@@ -126,7 +165,7 @@ def _approval_refusal(point: Point, schema: object, answer: Answer) -> Refused |
         return _refused_of(found)
     if isinstance(found, Repeated):
         return None
-    return _misfit(schema, answer.data)
+    return _claim_refusal(point, answer) or _misfit(schema, answer.data)
 
 
 def _verdict(point: Point, answer: Answer) -> Verdict:
@@ -147,6 +186,27 @@ def _refused_of(refused: DecisionRefused) -> Refused:
     return Refused(refused.code, refused.message)
 
 
+def _claim_refusal(point: Point, answer: Answer) -> Refused | None:
+    if point.claim is None:  # by far the most frequent
+        return None
+    other = claim_of_another(point.claim, answer.by, answer.at)
+    return refuse_claimed(other) if other is not None else None
+
+
+def refuse_claimed(claim: PointClaim) -> Refused:
+    """Return the refusal of a person who comes to a point that another one has claimed."""
+    return Refused("claimed", f"{claim.by} has claimed it. Claim it with `take` to go on instead.", claim=claim)
+
+
+def _changed(point: Point, schema: object, answer: Answer) -> Refused | None:
+    """Return how a point differs from what the person who answers had seen, if they said what that was."""
+    view = view_of(point, schema) if answer.seen is not None else None
+    if view is None or answer.seen is None or view.hash() == answer.seen:
+        return None
+    message = "The pause point is not what you had seen: read it again, and then decide."
+    return Refused("point_changed", message, difference=ViewDifference(seen=answer.seen, now=view.hash(), view=view))
+
+
 def _misfit(schema: object, data: object) -> Refused | None:
     errors = misfits(schema, data)
-    return Refused("invalid_answer", "The answer does not fit the form.", errors) if errors else None
+    return Refused(_MISFIT, "The answer does not fit the form.", errors) if errors else None

@@ -10,6 +10,8 @@ from layover.core.approval_rules import ApprovalRules
 from layover.core.engine import events as ev
 from layover.core.engine.node_transitions import dequeue, move
 from layover.core.engine.state import PEOPLE, ExecutionState, InBranch, InRound, Point, Taken
+from layover.core.engine.undo_windows import next_final, without_answer
+from layover.core.requesters import requester_of
 
 _FORGET_AT: Final = 64  # signals that were taken: at each multiple of it, old ones are forgotten
 _CLOCKS_APART: Final = 60_000  # that of the store, which times signals, and that of the instance
@@ -32,8 +34,10 @@ def opened(state: ExecutionState, event: ev.PausePointOpened, at: int) -> None:
         escalate_at=event.escalate_at,
         beat_by=event.beat_by,
         doubt=event.doubt,
+        undo=event.undo,
         branch=branch,
         round=round_,
+        started_by=requester_of(state.facts.user, state.facts.trigger) if event.kind == "form" else None,
     )
     state.points.put(event.point, point)
     _set_point_timer(state, point)
@@ -69,7 +73,8 @@ def _scopes_around(state: ExecutionState, path: str) -> tuple[InBranch | None, I
 def _set_point_timer(state: ExecutionState, point: Point) -> None:
     """Set the timer of a point to the first moment at which something is due there."""
     reminder = point.remind_at[point.reminded] if point.reminded < len(point.remind_at) else None
-    moments = [at for at in (reminder, point.escalate_at, point.beat_by, point.deadline) if at is not None]
+    asking = (reminder, point.escalate_at, point.beat_by, point.deadline) if point.status == "open" else ()
+    moments = [at for at in (*asking, next_final(point)) if at is not None]
     if moments:
         state.timers.put(point.id, min(moments))
     else:
@@ -83,8 +88,12 @@ def _change_point(state: ExecutionState, point: Point) -> None:
 
 def decided(state: ExecutionState, event: ev.PausePointDecided, _at: int) -> None:
     point = state.points[event.point]
+    brought = point.brought
+    if event.variables and event.decision.final_at is not None:
+        brought = {**brought, event.decision.by: event.variables}
     variables = {**point.variables, **event.variables}
-    _change_point(state, replace(point, decisions=(*point.decisions, event.decision), variables=variables))
+    decisions = (*point.decisions, event.decision)
+    _change_point(state, replace(point, decisions=decisions, variables=variables, brought=brought, claim=None))
 
 
 def received(state: ExecutionState, event: ev.PausePointReceived, at: int) -> None:
@@ -118,7 +127,7 @@ def escalated(state: ExecutionState, event: ev.PausePointEscalated, _at: int) ->
     rules = replace(
         point.rules or ApprovalRules(), escalated_users=event.users, escalated_roles=event.roles, escalation_ahead=False
     )
-    _change_point(state, replace(point, rules=rules, escalate_at=None))
+    _change_point(state, replace(point, rules=rules, escalate_at=None, claim=None))
 
 
 def delegated(state: ExecutionState, event: ev.PausePointDelegated, _at: int) -> None:
@@ -153,26 +162,50 @@ def _hold(state: ExecutionState, point: Point, *, held: bool) -> None:
 
 def answered(state: ExecutionState, event: ev.PausePointAnswered, at: int) -> None:
     point = state.points[event.point]
+    found = replace(
+        point,
+        status="answered",
+        port=event.port,
+        output=event.output,
+        error=event.error,
+        by=event.by,
+        held=False,
+        claim=None,
+        answered_at=at if event.at is None else event.at,
+        variables={**point.variables, **event.variables},
+        seen=event.seen,
+        final_at=event.final_at,
+    )
+    if event.final_at is None:
+        _enqueue(state, found)
+    else:
+        _change_point(state, found)
+    _uncount(state, point)
+
+
+def _enqueue(state: ExecutionState, point: Point) -> None:
+    """Let an answer that is final wait for its turn."""
     turn = state.counts["answers"]
     state.count("answers", 1)
-    state.points.put(
-        event.point,
-        replace(
-            point,
-            status="answered",
-            port=event.port,
-            output=event.output,
-            error=event.error,
-            by=event.by,
-            turn=turn,
-            held=False,
-            answered_at=at if event.at is None else event.at,
-            variables={**point.variables, **event.variables},
-        ),
-    )
-    state.answered.put(turn, event.point)
-    state.timers.drop(event.point)
-    _uncount(state, point)
+    state.points.put(point.id, replace(point, turn=turn))
+    state.answered.put(turn, point.id)
+    state.timers.drop(point.id)
+
+
+def made_final(state: ExecutionState, event: ev.PausePointFinal, _at: int) -> None:
+    point = state.points[event.point]
+    if event.by is None:
+        _enqueue(state, replace(point, final=True))
+        return
+    decisions = tuple([replace(one, final=True) if one.by == event.by else one for one in point.decisions])
+    _change_point(state, replace(point, decisions=decisions))
+
+
+def taken_back(state: ExecutionState, event: ev.PausePointTakenBack, _at: int) -> None:
+    point = state.points[event.point]
+    _change_point(state, without_answer(point, event.by))
+    if point.status == "answered":
+        state.count("people", 1)
 
 
 def _uncount(state: ExecutionState, point: Point) -> None:
@@ -189,10 +222,10 @@ def point_ended(
     point = state.points[event.point]
     state.points.drop(event.point)
     state.timers.drop(event.point)
-    if point.status == "answered":
-        dequeue(state, state.answered, point.turn, "first_answer", "answers")
-    else:
+    if point.status == "open":
         _uncount(state, point)
+    elif not point.is_revocable:
+        dequeue(state, state.answered, point.turn, "first_answer", "answers")
     node = state.node(point.node)
     if isinstance(event, ev.PausePointApplied) and point.kind in PEOPLE:
         facts = state.facts

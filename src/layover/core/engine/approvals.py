@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules, RecordedDecision, outcome
 from layover.core.engine import events as ev
+from layover.core.engine.undo_windows import final_at
 
 if TYPE_CHECKING:
     from layover.core.engine.decision_context import DecisionContext
@@ -28,7 +30,8 @@ def settle_approval(context: DecisionContext, point_id: str, at: int | None = No
     by = point.decisions[-1].by if point.decisions else None
     output = decision_output(context.now if at is None else at, point.decisions, approved=approved, by=by)
     port = "approved" if approved else "rejected"
-    context.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by, at=at))
+    until = final_at(point.decisions)
+    context.emit(ev.PausePointAnswered(point=point.id, port=port, output=output, by=by, at=at, final_at=until))
 
 
 def decision_output(
@@ -42,5 +45,12 @@ def decision_output(
         "at": at,
         "comment": last.comment if last else "",
         "data": last.data if last else None,
-        "decisions": [msgspec.to_builtins(decision) for decision in decisions],
+        "decisions": [plain_decision(decision) for decision in decisions],
     }
+
+
+def plain_decision(decision: RecordedDecision) -> object:
+    """Return a decision as later nodes read it, without whether it could be taken back."""
+    if decision.final_at is not None:
+        decision = replace(decision, final_at=None, final=False)
+    return msgspec.to_builtins(decision)

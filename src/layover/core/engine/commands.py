@@ -138,7 +138,7 @@ class Wake(Command, frozen=True, kw_only=True):
 class Answer(Command, frozen=True, kw_only=True):
     """Answer a pause point as a person; for an approval `approved` decides. `at` is when, if not now.
 
-    The `variables` are set when the answer is applied.
+    The `variables` are set when the answer is applied. `seen` is the hash of the view that the person had seen.
     """
 
     point: str
@@ -149,6 +149,16 @@ class Answer(Command, frozen=True, kw_only=True):
     comment: str = ""
     at: int | None = None
     variables: dict[str, object] = {}
+    seen: str | None = None
+
+
+class TakeBack(Command, frozen=True, kw_only=True):
+    """Take back what a person said at a pause point, if that is not final yet. `at` is when, if not now."""
+
+    point: str
+    by: str
+    reason: str = ""
+    at: int | None = None
 
 
 class Delegate(Command, frozen=True, kw_only=True):
@@ -158,6 +168,56 @@ class Delegate(Command, frozen=True, kw_only=True):
     by: str
     roles: tuple[str, ...] = ()
     to: str
+
+
+class ClaimPoint(Command, frozen=True, kw_only=True):
+    """Claim an open point until a moment; with `take`, also from a person who has claimed it."""
+
+    point: str
+    by: str
+    roles: tuple[str, ...] = ()
+    take: bool = False
+    at: int
+    until: int
+
+
+class ReleaseClaim(Command, frozen=True, kw_only=True):
+    """Give back one's claim of a point."""
+
+    point: str
+    by: str
+    at: int
+
+
+class StandIn(Command, frozen=True, kw_only=True):
+    """Let the substitute of an approver who is away act in their place."""
+
+    point: str
+    by: str
+    roles: tuple[str, ...] = ()
+    to: str
+    at: int
+
+
+class AskBack(Command, frozen=True, kw_only=True):
+    """Ask the requester of a point something, or another person, before answering it."""
+
+    point: str
+    by: str
+    roles: tuple[str, ...] = ()
+    question: str
+    to: str | None = None
+    at: int
+
+
+class ReplyBack(Command, frozen=True, kw_only=True):
+    """Reply to a question that was asked back: the one with a number, counted from 1, or the oldest that is open."""
+
+    point: str
+    by: str
+    text: str
+    number: int | None = None
+    at: int
 
 
 class Deliver(Command, frozen=True, kw_only=True):
@@ -291,6 +351,9 @@ class Recover(Command, frozen=True, kw_only=True):
     lost: bool = True
 
 
+# What people do at a point that is judged where it is stored, before the execution hears of it.
+PointAct: TypeAlias = Answer | TakeBack | ClaimPoint | ReleaseClaim | StandIn | AskBack | ReplyBack
+
 AnyCommand: TypeAlias = (
     Create
     | Admit
@@ -305,7 +368,13 @@ AnyCommand: TypeAlias = (
     | StartQueued
     | Wake
     | Answer
+    | TakeBack
     | Delegate
+    | ClaimPoint
+    | ReleaseClaim
+    | StandIn
+    | AskBack
+    | ReplyBack
     | Deliver
     | Report
     | Delivered

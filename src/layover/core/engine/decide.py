@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias, assert_never, cast, get_args
 
-from layover.core.engine import calls, gate, points, recovery, resuming, signals, starting
+from layover.core.engine import calls, conversations, gate, points, recovery, resuming, signals, starting
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.activate import complete, start_queued
 from layover.core.engine.advance import advance, check_all_scopes
 from layover.core.engine.decision_context import ENDLESS, DecisionContext
 from layover.core.engine.failures import cancel_points
+from layover.core.engine.take_backs import take_back
 from layover.core.engine.timing import wake
 from layover.core.resume_waits import PauseEnd
 
@@ -31,7 +32,10 @@ _NO_REST = ev.Error(
 
 Handler: TypeAlias = "Callable[[DecisionContext, cmd.AnyCommand], None]"
 _FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
-_ToPoint: TypeAlias = cmd.Answer | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.Delivered | cmd.Beat | cmd.CancelPoint
+_ToPoint: TypeAlias = (
+    cmd.Answer | cmd.TakeBack | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.Delivered | cmd.Beat | cmd.CancelPoint
+)
+_OfConversation: TypeAlias = cmd.ClaimPoint | cmd.ReleaseClaim | cmd.StandIn | cmd.AskBack | cmd.ReplyBack
 _FromChild: TypeAlias = cmd.ChildPaused | cmd.ChildResumed
 _ByOperator: TypeAlias = cmd.Pause | cmd.ScheduleResume | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.Rewind
 _ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
@@ -136,6 +140,8 @@ def _handle_point_command(context: DecisionContext, command: _ToPoint) -> None:
     match command:
         case cmd.Answer():
             points.answer(context, command)
+        case cmd.TakeBack():
+            take_back(context, command)
         case cmd.Delegate():
             points.delegate(context, command)
         case cmd.Deliver():
@@ -198,6 +204,7 @@ HANDLERS: Final[dict[type[cmd.AnyCommand], Handler]] = cast(
     {
         **dict.fromkeys(get_args(_FromNode), _handle_node_command),
         **dict.fromkeys(get_args(_ToPoint), _handle_point_command),
+        **dict.fromkeys(get_args(_OfConversation), conversations.talk),
         **dict.fromkeys(get_args(_FromChild), points.hold),
         **dict.fromkeys(get_args(_ByOperator), _handle_operator_command),
         **dict.fromkeys(get_args(_ByInstance), _handle_instance_command),

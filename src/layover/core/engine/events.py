@@ -47,18 +47,24 @@ from layover.core.engine.node_events import (
 from layover.core.engine.point_events import (
     PausePointAnswered,
     PausePointApplied,
+    PausePointAsked,
     PausePointBeat,
     PausePointCancelled,
+    PausePointClaimed,
+    PausePointClaimEnded,
     PausePointDecided,
     PausePointDelegated,
     PausePointEscalated,
     PausePointExpired,
+    PausePointFinal,
     PausePointHeld,
     PausePointOpened,
     PausePointReceived,
     PausePointReleased,
     PausePointReminded,
+    PausePointReplied,
     PausePointSignalled,
+    PausePointTakenBack,
 )
 
 __all__ = [
@@ -94,18 +100,24 @@ __all__ = [
     "NodeStatus",
     "PausePointAnswered",
     "PausePointApplied",
+    "PausePointAsked",
     "PausePointBeat",
     "PausePointCancelled",
+    "PausePointClaimEnded",
+    "PausePointClaimed",
     "PausePointDecided",
     "PausePointDelegated",
     "PausePointEscalated",
     "PausePointExpired",
+    "PausePointFinal",
     "PausePointHeld",
     "PausePointOpened",
     "PausePointReceived",
     "PausePointReleased",
     "PausePointReminded",
+    "PausePointReplied",
     "PausePointSignalled",
+    "PausePointTakenBack",
     "PointKind",
     "ScopeClosed",
     "ScopeEnd",
@@ -149,10 +161,16 @@ AnyEvent: TypeAlias = (
     | PausePointReminded
     | PausePointEscalated
     | PausePointDelegated
+    | PausePointClaimed
+    | PausePointClaimEnded
+    | PausePointAsked
+    | PausePointReplied
     | PausePointBeat
     | PausePointHeld
     | PausePointReleased
     | PausePointAnswered
+    | PausePointTakenBack
+    | PausePointFinal
     | PausePointApplied
     | PausePointExpired
     | PausePointCancelled

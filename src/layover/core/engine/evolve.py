@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 from layover.core.engine import apply_execution as executions
 from layover.core.engine import apply_nodes as nodes
 from layover.core.engine import apply_points as points
-from layover.core.engine import apply_rewind, halting
+from layover.core.engine import apply_rewind, conversations, halting
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:
@@ -77,10 +77,16 @@ _APPLY: dict[type[ev.DomainEvent], Applier] = cast(
         ev.PausePointReminded: points.reminded,
         ev.PausePointEscalated: points.escalated,
         ev.PausePointDelegated: points.delegated,
+        ev.PausePointClaimed: conversations.applied,
+        ev.PausePointClaimEnded: conversations.applied,
+        ev.PausePointAsked: conversations.applied,
+        ev.PausePointReplied: conversations.applied,
         ev.PausePointBeat: points.beat,
         ev.PausePointHeld: points.held,
         ev.PausePointReleased: points.released,
         ev.PausePointAnswered: points.answered,
+        ev.PausePointTakenBack: points.taken_back,
+        ev.PausePointFinal: points.made_final,
         ev.PausePointApplied: points.point_ended,
         ev.PausePointExpired: points.point_ended,
         ev.PausePointCancelled: points.point_ended,

@@ -10,7 +10,7 @@ class PausePointOpened(DomainEvent, frozen=True, kw_only=True, tag="point_opened
     """A node waits for something outside; with a `key`, a running function asked and rests meanwhile.
 
     A callback point needs a heartbeat by `beat_by`. A `doubt` asks whether a lost call had its effect. A node that had
-    asked before, and was rewound or reopened, asks `again`.
+    asked before, and was rewound or reopened, asks `again`. Answers can be taken back for `undo` milliseconds.
     """
 
     node: str
@@ -26,6 +26,7 @@ class PausePointOpened(DomainEvent, frozen=True, kw_only=True, tag="point_opened
     beat_by: int | None = None
     doubt: bool = False
     again: bool = False
+    undo: int | None = None
 
 
 class PausePointDecided(DomainEvent, frozen=True, kw_only=True, tag="point_decided"):
@@ -68,11 +69,47 @@ class PausePointEscalated(DomainEvent, frozen=True, kw_only=True, tag="point_esc
 
 
 class PausePointDelegated(DomainEvent, frozen=True, kw_only=True, tag="point_delegated"):
-    """An approver let another person act in their place."""
+    """An approver let another person act in their place; in an `absence`, the directory names that person."""
 
     point: str
     giver: str
     taker: str
+    absence: bool = False
+
+
+class PausePointClaimed(DomainEvent, frozen=True, kw_only=True, tag="point_claimed"):
+    """A person is at the point until a moment; others can neither answer nor claim it meanwhile."""
+
+    point: str
+    by: str
+    until: int
+
+
+class PausePointClaimEnded(DomainEvent, frozen=True, kw_only=True, tag="point_claim_ended"):
+    """The claim of a point was given back. An answer and an escalation end it as well, without this event."""
+
+    point: str
+    by: str
+
+
+class PausePointAsked(DomainEvent, frozen=True, kw_only=True, tag="point_asked"):
+    """A person who is asked has asked back; asked `at`, if not now."""
+
+    point: str
+    by: str
+    to: str
+    question: str
+    at: int | None = None
+
+
+class PausePointReplied(DomainEvent, frozen=True, kw_only=True, tag="point_replied"):
+    """The question with a number, counted from 1, has its reply; given `at`, if not now."""
+
+    point: str
+    number: int
+    by: str
+    reply: str
+    at: int | None = None
 
 
 class PausePointBeat(DomainEvent, frozen=True, kw_only=True, tag="point_beat"):
@@ -97,7 +134,8 @@ class PausePointReleased(DomainEvent, frozen=True, kw_only=True, tag="point_rele
 class PausePointAnswered(DomainEvent, frozen=True, kw_only=True, tag="point_answered"):
     """The point has its answer: the port by which the node will leave, and the output; given `at`, if not now.
 
-    The variables are set when the answer is applied.
+    The variables are set when the answer is applied. `seen` is the hash of the view that the person had seen; of an
+    approval, each decision has its own. The answer can be taken back until `final_at`, and is applied after that.
     """
 
     point: str
@@ -107,6 +145,23 @@ class PausePointAnswered(DomainEvent, frozen=True, kw_only=True, tag="point_answ
     by: str | None = None
     at: int | None = None
     variables: dict[str, object] = {}
+    seen: str | None = None
+    final_at: int | None = None
+
+
+class PausePointTakenBack(DomainEvent, frozen=True, kw_only=True, tag="point_taken_back"):
+    """A person took back what they had said: their decision is gone, and with it the answer of the point."""
+
+    point: str
+    by: str
+    reason: str = ""
+
+
+class PausePointFinal(DomainEvent, frozen=True, kw_only=True, tag="point_final"):
+    """The decision of one person is final; without `by`, the answer is, and waits for its turn from now on."""
+
+    point: str
+    by: str | None = None
 
 
 class PausePointApplied(DomainEvent, frozen=True, kw_only=True, tag="point_applied"):

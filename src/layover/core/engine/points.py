@@ -21,6 +21,8 @@ from layover.core.engine.failures import TIMEOUT, attempt_failed, error_of, fail
 from layover.core.engine.node_transitions import variable_scope
 from layover.core.engine.rewind import call_out, give_up
 from layover.core.engine.sizes import bounded
+from layover.core.engine.take_backs import make_final
+from layover.core.engine.undo_windows import end_of_window, next_final
 from layover.core.expressions import ExpressionError
 
 if TYPE_CHECKING:
@@ -47,7 +49,13 @@ def answer(context: DecisionContext, command: cmd.Answer) -> None:
     if point.kind == "form":
         context.emit(
             ev.PausePointAnswered(
-                point=point.id, output=command.data, by=command.by, at=at, variables=command.variables
+                point=point.id,
+                output=command.data,
+                by=command.by,
+                at=at,
+                variables=command.variables,
+                seen=command.seen,
+                final_at=end_of_window(point, context.now if at is None else at),
             )
         )
         return
@@ -67,6 +75,8 @@ def delegate(context: DecisionContext, command: cmd.Delegate) -> None:
     found = check_delegation(point.rules or ApprovalRules(), person, point.decisions, command.to)
     if not isinstance(found, DecisionRefused) and found not in (point.rules or ApprovalRules()).delegates:
         context.emit(ev.PausePointDelegated(point=point.id, giver=found[0], taker=found[1]))
+        if point.claim is not None and point.claim.by == command.by:  # the other one is at it now
+            context.emit(ev.PausePointClaimEnded(point=point.id, by=command.by))
 
 
 def report(context: DecisionContext, command: cmd.Report) -> None:
@@ -208,8 +218,11 @@ def rest(context: DecisionContext, command: cmd.Ask | cmd.Sleep) -> None:
 
 
 def act_on_time(context: DecisionContext, point: Point) -> None:
-    """Do what is due at a point: remind, escalate, end a silent callback, or let the deadline decide."""
-    if _is_silent(context, point):
+    """Do what is due at a point: make final, remind, escalate, end a silent callback, or let the deadline decide."""
+    final = next_final(point)
+    if final is not None and final <= context.now:
+        make_final(context, point)
+    elif _is_silent(context, point):
         context.emit(ev.PausePointExpired(point=point.id, call=call_out(context, point)))
         attempt_failed(context, point.node, _SILENT)
     elif point.deadline is not None and point.deadline <= context.now:

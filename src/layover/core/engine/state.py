@@ -19,6 +19,8 @@ from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
 from layover.core.engine.tables import Table, UndoLog
 from layover.core.engine.timers import Timers
 from layover.core.ids import child_id, may_live_again
+from layover.core.point_claims import PointClaim
+from layover.core.point_questions import PointQuestion
 from layover.core.resume_waits import PauseEnd, ResumeWait
 
 if TYPE_CHECKING:
@@ -143,14 +145,32 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     beat_by: int | None = None
     doubt: bool = False
     answered_at: int | None = None
+    undo: int | None = None  # for how long an answer can be taken back
+    final_at: int | None = None  # until when the answer that there is can be
+    final: bool = False  # that moment has passed
+    brought: dict[str, dict[str, object]] = {}  # the variables by who brought them, where they may take them back
+    seen: str | None = None  # the hash of the view that the person who answered had seen
     variables: dict[str, object] = {}  # that the answers brought
     branch: InBranch | None = None
     round: InRound | None = None
+    started_by: str | None = None  # of a form: the rules of an approval have its requester
+    claim: PointClaim | None = None  # it may have run out
+    questions: tuple[PointQuestion, ...] = ()  # that were asked back
+
+    @property
+    def requester(self) -> str | None:
+        """Who started the execution, if the point asks people and that is known."""
+        return self.rules.requester if self.kind == "approval" and self.rules is not None else self.started_by
 
     @property
     def child(self) -> str:
         """The execution that the point waits for, which has to be told when the wait ends; empty if there is none."""
         return str(self.details["child"]) if self.kind == "child" and self.status == "open" else ""
+
+    @property
+    def is_revocable(self) -> bool:
+        """Whether it has an answer that is not final yet, and so is not in the queue."""
+        return self.status == "answered" and self.final_at is not None and not self.final
 
     @property
     def failure(self) -> Error | None:

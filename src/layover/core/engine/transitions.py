@@ -126,6 +126,7 @@ POINT: frozenset[tuple[PointPhase, PointPhase, Cause]] = frozenset(
     {
         ("", "open", ev.PausePointOpened),
         ("open", "answered", ev.PausePointAnswered),
+        ("answered", "open", ev.PausePointTakenBack),
         ("open", "expired", ev.PausePointExpired),
         ("open", "cancelled", ev.PausePointCancelled),
         ("answered", "applied", ev.PausePointApplied),
@@ -196,8 +197,9 @@ nodes are completed again, and the others are `ready`. Going back, and reopening
 
 ## Pause points
 
-Decisions, reminders, escalations, delegations and single signals happen while a point is `open`. An answer is recorded
-at once and applied when its turn comes.
+Decisions, claims, questions, reminders, escalations, delegations and single signals happen while a point is `open`.
+An answer is recorded at once and applied when its turn comes. With `undo`, it waits for its turn from the moment at
+which it is final on (`PausePointFinal`), and can be taken back before.
 
 {point}
 """

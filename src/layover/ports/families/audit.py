@@ -12,11 +12,15 @@ if TYPE_CHECKING:
 class AuditStore(Protocol):
     """Audit entries, each written in the transaction of its act.
 
-    So there is no act without its entry and no entry without its act. A repetition is no act.
+    So there is no act without its entry and no entry without its act. A repetition is no act. Only an act that has no
+    transaction, such as a test of a destination, has its entry written before it.
     """
+
+    async def write(self, entry: AuditRow) -> None:
+        """Write the entry of an act that writes nothing else; one that is there stays."""
 
     async def list_entries(self, wanted: AuditFilter) -> list[AuditRow]:
         """List audit entries, newest first."""
 
-    async def delete_old(self, before: int, most: int) -> int:
-        """Delete audit entries from before a moment; return how many."""
+    async def read_document(self, hash_: bytes) -> bytes | None:
+        """Return what a user saw when they acted, by its hash; None if there is none, or no longer."""

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.delivery_records import DeliveryRow
-    from layover.ports.moving import CopiedBatch, CopiedEvent, KeptSignal, Size, StoredExecution, UsedRate
+    from layover.ports.moving import CopiedBatch, CopiedEvent, CopiedItem, KeptSignal, Size, StoredExecution, UsedRate
     from layover.ports.records import Message
     from layover.ports.trigger_records import InputRow, TriggerToken
 
@@ -39,6 +39,9 @@ class DatabaseCopyStore(Protocol):
 
     async def read_deliveries(self, after: str, most: int) -> list[DeliveryRow]:
         """Read deliveries in the order of their ids, beginning after one; all come after ``""``."""
+
+    async def read_batch_items(self, after: tuple[str, int] | None, most: int) -> list[CopiedItem]:
+        """Read items in the order of their batches and numbers, beginning after one."""
 
     async def read_other_messages(self, after: tuple[str, str, int] | None, most: int) -> list[Message]:
         """Read messages whose sender is no execution, in the order of sender, destination and number, after one."""

@@ -31,9 +31,11 @@ class DeliveryStore(Protocol):
     async def expand(
         self, message: Message, deliveries: Sequence[DeliveryRow], messages: Sequence[Message] = ()
     ) -> bool:
-        """Insert deliveries and delete the message that they come from; nothing if the message is gone.
+        """Insert deliveries and delete the message that they come from.
 
-        A delivery whose id exists is left as it is. Some may be settled from the start; `messages` tell of that.
+        Nothing is done if the message is gone, or if there is an earlier one from its sender to the same destination:
+        deliveries of one lane are made in the order in which they are sent. A delivery whose id exists is left as it
+        is. Some may be settled from the start; `messages` tell of that.
         """
 
     async def read_due(self, now: int) -> DueDestinations:
@@ -59,6 +61,9 @@ class DeliveryStore(Protocol):
 
     async def count_sent(self, execution_id: str) -> int:
         """Return how many deliveries of an execution were sent."""
+
+    async def count_waiting(self, destination: str, most: int) -> int:
+        """Return how many deliveries to a destination wait for nothing but their time and a sender; at most so many."""
 
     async def count_by_destination(self) -> list[DestinationCounts]:
         """Count what is pending and dead, for every destination that has any."""

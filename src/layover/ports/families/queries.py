@@ -8,7 +8,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.records import Entry, Head, PointRow, Wait
-    from layover.ports.view_records import ExecutionFilter, ExecutionRow, Gauges, Loaded, PausedFilter, PointFilter
+    from layover.ports.view_records import (
+        ExecutionFilter,
+        ExecutionRow,
+        Gauges,
+        Loaded,
+        PausedFilter,
+        PointFilter,
+        Standing,
+    )
 
 
 class QueryStore(Protocol):
@@ -28,6 +36,9 @@ class QueryStore(Protocol):
 
     async def list_paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List executions whose status is `paused`, the one paused longest first."""
+
+    async def read_standings(self, execution_ids: Sequence[str]) -> list[Standing | None]:
+        """Read where executions stand."""
 
     async def read_history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read the log from the entry that holds event `since` on, at most `limit` entries."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.ports.records import AuditRow
+
 
 class RetentionStore(Protocol):
     """Deletes executions with everything that belongs to them."""
@@ -17,10 +19,13 @@ class RetentionStore(Protocol):
         The oldest come first.
         """
 
-    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
+    async def purge(
+        self, execution_ids: Sequence[str], before: int | None = None, audit: AuditRow | None = None
+    ) -> int:
         """Delete executions; one that is open, or has messages left, is left alone. Return how many were deleted.
 
-        With a moment, so is one that closed then or later: it may have been reopened since it was listed.
+        With a moment, so is one that closed then or later: it may have been reopened since it was listed. The
+        audit entry is written if any was deleted.
         """
 
     async def purge_weeks(self, before: int | None) -> int:

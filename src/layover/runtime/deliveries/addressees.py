@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from layover.core.approval_rules import Approver, may_decide
-from layover.core.notifications import REQUESTS
-from layover.model.people import Person
+from layover.core.notifications import REQUESTS, SEND
+from layover.model.people import ALL, Person
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,30 +23,37 @@ MOST: Final = 1_000
 
 
 class Addressee(NamedTuple):
-    """A person, or an address; a person whose address is not known has none."""
+    """A person, or an address; a person whose address is not known has none. Some have `muted` the kind of occasion."""
 
     user: str
     mail: str
+    language: str = ""
+    muted: bool = False
 
 
 class Asked(NamedTuple):
-    """What decides who is meant: the occasion, its point, and who started the execution."""
+    """What decides who is meant: the occasion, its point, and who started the execution.
+
+    A question that was asked back, and its reply, are for one `person`: for these, `people` means them.
+    """
 
     kind: str
     point: Point | None
     requester: str | None
     now: int
+    person: str | None = None
 
 
 async def addressees(to: Sequence[str], asked: Asked, directory: Directory) -> list[Addressee]:
     """Return whom a list means: each person and each address once."""
     users, roles, mails = _named(to, asked)
     people = {one.user: one for one in await directory.people(users, roles)}
-    if PEOPLE in to and asked.kind in REQUESTS and asked.point is not None and asked.point.rules is not None:
+    asks = asked.kind in REQUESTS and asked.person is None
+    if PEOPLE in to and asks and asked.point is not None and asked.point.rules is not None:
         people = _who_may_answer(people, users, to, asked.point, asked.point.rules)
         users = [one for one in users if one in people]
     people |= await _substitutes(people, asked.now, directory)
-    found = [Addressee(one, _mail_of(people.get(one), one)) for one in dict.fromkeys([*users, *sorted(people)])]
+    found = [_addressee(one, people.get(one), asked.kind) for one in dict.fromkeys([*users, *sorted(people)])]
     found += [Addressee("", one) for one in mails]
     return list({one.mail or f"user:{one.user}": one for one in reversed(found)}.values())[::-1][:MOST]
 
@@ -57,7 +64,9 @@ def _named(to: Sequence[str], asked: Asked) -> tuple[list[str], list[str], list[
     roles: list[str] = []
     mails: list[str] = []
     for one in to:
-        if one == PEOPLE:
+        if one == PEOPLE and asked.person is not None:
+            users.append(asked.person)
+        elif one == PEOPLE:
             named, of_roles = _asked_by(asked.point)
             users += named
             roles += of_roles
@@ -101,6 +110,13 @@ async def _substitutes(people: dict[str, Person], now: int, directory: Directory
     away = [one.away for one in people.values() if one.away is not None and one.away.until.milliseconds > now]
     names = [one.substitute for one in away if one.substitute and one.substitute not in people]
     return {one.user: one for one in await directory.people(names, [])} if names else {}
+
+
+def _addressee(user: str, person: Person | None, kind: str) -> Addressee:
+    if person is None:
+        return Addressee(user, _mail_of(person, user))
+    muted = kind in person.mute or (ALL in person.mute and kind != SEND)
+    return Addressee(user, _mail_of(person, user), person.language, muted)
 
 
 def _mail_of(person: Person | None, user: str) -> str:

@@ -5,6 +5,9 @@ served by a task of its own, with a few deliveries in flight: one that is slow h
 not claimed again before its timeout is over, and half a minute more; so an instance that dies leaves a delivery that
 another sends once more, under the same id. An outcome is written under the epoch of its claim: one that comes too late
 changes nothing.
+
+A transaction costs more than a post. So a few more are claimed than can be in flight, as many as are soon sent, and
+while some of those wait, outcomes are gathered for a moment and written together (`served_destination`).
 """
 
 from __future__ import annotations
@@ -24,6 +27,7 @@ from layover.ports.delivery_records import DeliveryClaim, DeliveryRow
 from layover.ports.errors import StoreError
 from layover.runtime.deliveries.outcomes import SendOutcome, failed, hopeless
 from layover.runtime.deliveries.parcels import Parcel, read_parcel, write_parcel
+from layover.runtime.deliveries.served_destination import ServedDestination
 from layover.runtime.deliveries.settlements import attempt_of, given_back, moot, settlement_of
 from layover.runtime.deliveries.shipments import Shipment
 from layover.runtime.secrets.errors import SecretMissing, SecretNotAllowed
@@ -32,11 +36,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from random import Random  # noqa: TID251 - what the machine gives is one
 
-    from layover.ports.delivery_records import Settled, Settlement
+    from layover.ports.delivery_records import DestinationRow, Settled, Settlement
     from layover.ports.store import Store
     from layover.runtime.clock import Clock
     from layover.runtime.deliveries.destination_config import KnownDestination
     from layover.runtime.deliveries.destinations import Destinations
+    from layover.runtime.deliveries.mail_links import MailLinks
     from layover.runtime.deliveries.shipments import DeliveryWire
     from layover.runtime.dispatch.service import Service
     from layover.runtime.metrics import Metrics
@@ -44,24 +49,14 @@ if TYPE_CHECKING:
     from layover.runtime.secrets.grants import SecretGrants
     from layover.runtime.settings import RuntimeSettings
 
-IN_FLIGHT: Final = 4  # deliveries to one destination at once
 _MOST_DESTINATIONS: Final = 100  # that are served at once
 _TO_SETTLE: Final = 30_000  # milliseconds beyond the timeout, before another instance may send
 _UNKNOWN_TIMEOUT: Final = 60_000  # of a destination that is known only by what it gets
 _LEFT_FOR: Final = 600_000  # how long an instance that does not know a destination leaves it to the others
+_LONGEST_AHEAD: Final = 10_000  # how long a claimed one may wait to be sent; less than the time to settle
 _POLLS_AT_REST: Final = 5
 
 _log = logging.getLogger("layover.deliveries")
-
-
-class _Served:
-    """A destination that is being served, with so many deliveries in flight."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-        self.task: asyncio.Task[None] | None = None
-        self.in_flight = 0
-        self.wake = asyncio.Event()
 
 
 class DeliverySender:
@@ -80,6 +75,7 @@ class DeliverySender:
         chance: Random,
         metrics: Metrics,
         told: Callable[[], None],
+        links: MailLinks,
     ) -> None:
         self._store = store
         self._clock = clock
@@ -90,11 +86,13 @@ class DeliverySender:
         self._grants = grants
         self._chance = chance
         self._metrics = metrics
+        self._links = links
         self._told = told  # messages were written
         self._hinted = asyncio.Event()
         self._look_at = 0
         self._stopped = False
-        self._served: dict[str, _Served] = {}
+        self._at_rest = False
+        self._served: dict[str, ServedDestination] = {}
         self._flights: dict[asyncio.Task[None], DeliveryRow] = {}
         self._unknown: dict[str, int] = {}  # destinations that this instance does not know, since when
 
@@ -105,8 +103,9 @@ class DeliverySender:
 
     @property
     def is_idle(self) -> bool:
-        """Whether nothing is being claimed or sent."""
-        return not self._served and not self._flights
+        """Whether nothing is being looked for, claimed or sent: it rests until a moment or a hint."""
+        rests = self._at_rest and not self._hinted.is_set() and self._rests()
+        return rests and not self._served and not self._flights
 
     def managed(self) -> dict[str, dict[str, Any]]:
         """Return the destinations of the settings and the functions of the program, by name, each with its `kind`."""
@@ -119,7 +118,9 @@ class DeliverySender:
             service.succeeded()
             while self._rests():
                 self._hinted.clear()
+                self._at_rest = True
                 await self._clock.wait(self._look_at, self._hinted)
+            self._at_rest = False
 
     def _rests(self) -> bool:
         return not self._stopped and self._look_at > self._clock.now()
@@ -141,7 +142,7 @@ class DeliverySender:
             if await self._leaves(name, now):
                 self.hint(now + self._settings.poll)
                 continue
-            served = self._served[name] = _Served(name)
+            served = self._served[name] = ServedDestination(name)
             served.task = asyncio.get_running_loop().create_task(self._serve(served), name=f"deliveries {name}")
             served.task.add_done_callback(partial(self._has_served, name))
 
@@ -155,42 +156,50 @@ class DeliverySender:
 
     # One destination
 
-    async def _serve(self, served: _Served) -> None:
+    async def _serve(self, served: ServedDestination) -> None:
         """Send what is due for a destination, a few at once, until nothing is."""
         while not self._stopped:
             served.wake.clear()
-            room = IN_FLIGHT - served.in_flight
-            if room > 0 and await self._claim(served, room):
+            await self._give_back(served.late(self._clock.now()))
+            self._fly(served)
+            if served.has_room and await self._claim(served):
                 continue
-            if not served.in_flight:
+            if served.is_at_rest:
                 return
             await served.wake.wait()
+        await self._give_back(served.drop())
 
-    async def _claim(self, served: _Served, most: int) -> bool:
+    async def _claim(self, served: ServedDestination) -> bool:
         """Claim what is due, and begin to send it; return whether more is due."""
         name = served.name
         known = await self._destinations.find(name)
         now = self._clock.now()
-        until = now + (known.timeout if known is not None else _UNKNOWN_TIMEOUT) + _TO_SETTLE
+        timeout = known.timeout if known is not None else _UNKNOWN_TIMEOUT
+        until = now + timeout + _TO_SETTLE
         interval = known.interval if known is not None else 0
-        claim = DeliveryClaim(destination=name, now=now, due_again=until, most=most, interval=interval)
+        claim = DeliveryClaim(destination=name, now=now, due_again=until, most=served.room, interval=interval)
         claimed = await self._store.deliveries.claim(claim)
         if claimed.deliveries:
             reached(CommitPoint.DELIVERY_CLAIMED)
-        if claimed.next_due is not None:
+        more = claimed.next_due is not None and claimed.next_due <= now
+        if claimed.next_due is not None and not (more and claimed.deliveries):  # else this task claims again
             self.hint(max(claimed.next_due, now + 1))
-        for row in claimed.deliveries:
-            task = asyncio.get_running_loop().create_task(self._deliver(row, until), name=f"delivery {row.id}")
-            self._flights[task] = row
-            served.in_flight += 1
-            task.add_done_callback(partial(self._landed, served))
-        return bool(claimed.deliveries) and claimed.next_due is not None and claimed.next_due <= now
+        served.take(claimed.deliveries, until, now + _LONGEST_AHEAD)
+        self._fly(served)
+        return bool(claimed.deliveries) and more
 
-    def _landed(self, served: _Served, task: asyncio.Task[None]) -> None:
-        """Note that one has ended: there is room for another, and its lane has another first one."""
+    def _fly(self, served: ServedDestination) -> None:
+        """Begin to send what was claimed, as far as there is room."""
+        while (found := served.next()) is not None:
+            row, until = found
+            task = asyncio.get_running_loop().create_task(self._deliver(served, row, until), name=f"delivery {row.id}")
+            self._flights[task] = row
+            task.add_done_callback(partial(self._landed, served, row))
+
+    def _landed(self, served: ServedDestination, row: DeliveryRow, task: asyncio.Task[None]) -> None:
+        """Note that one was settled: its lane has another first one."""
         del self._flights[task]
-        served.in_flight -= 1
-        served.wake.set()
+        served.settled(row)
 
     def _has_served(self, name: str, task: asyncio.Task[None]) -> None:
         del self._served[name]
@@ -203,20 +212,24 @@ class DeliverySender:
 
     # One delivery
 
-    async def _deliver(self, row: DeliveryRow, until: int) -> None:
+    async def _deliver(self, served: ServedDestination, row: DeliveryRow, until: int) -> None:
         """Send a delivery that was claimed, and write what came of it; if that fails, it comes due again."""
         try:
-            await self._send(row, until)
+            began = self._clock.running()
+            settlement = await self._send(row, began)
+            served.took(self._clock.running() - began)
+            if settlement.health == "good":
+                served.sent(row)
+                await served.gather(self._clock)
+            await self._settle(served, row, settlement, until)
         except StoreError as error:
             _log.warning("delivery_failed id=%s error=%s", row.id, error.message)
         except Exception:  # noqa: BLE001 - one that cannot be sent must not hold up the others
             _log.exception("delivery_failed id=%s", row.id)
 
-    async def _send(self, row: DeliveryRow, until: int) -> None:
-        began = self._clock.running()
+    async def _send(self, row: DeliveryRow, began: int) -> Settlement:
         if await self._is_moot(row):
-            await self._settle(row, moot(row, self._clock.now()), until)
-            return
+            return moot(row, self._clock.now())
         parcel = read_parcel(row.body)
         outcome = await self._attempt(row, parcel)
         reached(CommitPoint.DELIVERY_MADE)
@@ -228,7 +241,7 @@ class DeliverySender:
             "delivery id=%s destination=%s kind=%s outcome=%s ms=%d",
             *(row.id, row.destination, row.kind, _outcome_name(settlement), ms),
         )
-        await self._settle(row, settlement, until)
+        return settlement
 
     async def _is_moot(self, row: DeliveryRow) -> bool:
         """Return whether a delivery asks for an answer that is not needed any more."""
@@ -260,14 +273,14 @@ class DeliverySender:
             attempt=row.attempts,
             at=self._clock.now(),
             destination=known,
-            parcel=parcel,
+            parcel=await self._links.filled(row, parcel),
             user=row.user,
             address=row.address,
             values=values,
         )
         return await self._wire.send(shipment)
 
-    async def _settle(self, row: DeliveryRow, settlement: Settlement, until: int) -> None:
+    async def _settle(self, served: ServedDestination, row: DeliveryRow, settlement: Settlement, until: int) -> None:
         """Write an outcome, however often that takes, until another instance may have taken over."""
         settled: Settled | None = None
         while settled is None:
@@ -284,8 +297,16 @@ class DeliverySender:
             return
         if settlement.state == "pending":
             self.hint(settlement.due_at)
-        if settlement.messages or settlement.outcome or settlement.on_disabled:
+        closed = settled.destination is not None and _lets_nothing_through(settled.destination, self._clock.now())
+        if settlement.messages or settlement.outcome or closed:
             self._told()
+        if closed:
+            await self._give_back(served.drop())
+
+    async def _give_back(self, rows: list[DeliveryRow]) -> None:
+        """Give back what was claimed and not tried: nothing is to be sent now, or others may be sooner."""
+        now = self._clock.now()
+        await asyncio.gather(*(self._store.deliveries.settle(given_back(row, now)) for row in rows))
 
     # Tests of destinations
 
@@ -351,6 +372,10 @@ class DeliverySender:
 
     def _tasks(self) -> list[asyncio.Task[None]]:
         return [served.task for served in self._served.values() if served.task is not None]
+
+
+def _lets_nothing_through(destination: DestinationRow, now: int) -> bool:
+    return destination.state == "disabled" or (destination.open_until or 0) > now
 
 
 def _outcome_name(settlement: Settlement) -> str:

@@ -77,7 +77,7 @@ def _people_in(text: str, path: Path) -> dict[str, Person]:
 
 def _person(user: str, fields: object, path: Path) -> Person:
     given = fields if isinstance(fields, dict) else {}
-    if given.keys() - {"roles", "addresses", "language", "zone", "away"} or not isinstance(fields, dict):
+    if given.keys() - {"roles", "addresses", "language", "zone", "away", "mute"} or not isinstance(fields, dict):
         raise DirectoryFailed(f"The directory `{path}` has something else than a person at `{user[:50]}`.")
     try:
         return decode(msgspec.json.encode(given | {"user": user}), Person)

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from layover.core.engine.approvals import plain_decision
 from layover.core.engine.codec import decode_events
-from layover.core.engine.events import ExecutionCompleted, ExecutionCreated
+from layover.core.engine.events import (
+    ExecutionCompleted,
+    ExecutionCreated,
+    PausePointAsked,
+    PausePointFinal,
+    PausePointReplied,
+)
 from layover.core.moments import moment
 from layover.core.notifications import SERVICE_OCCASIONS
+from layover.core.requesters import requester_of
 from layover.runtime.deliveries.default_texts import TextFacts
 from layover.runtime.deliveries.parcels import ToldPoint
 from layover.runtime.results.points import answer_of, title_of
@@ -43,7 +51,17 @@ class OccasionFacts(NamedTuple):
     @property
     def requester(self) -> str | None:
         """Who started the execution."""
-        return self.created.user if self.created is not None else None
+        return requester_of(self.created.user, self.created.trigger) if self.created is not None else None
+
+    @property
+    def person(self) -> str | None:
+        """Whom a question that was asked back is for, or its reply; None for all other occasions."""
+        if isinstance(self.event, PausePointAsked):
+            return self.event.to
+        if isinstance(self.event, PausePointReplied) and self.point is not None:
+            asked = self.point.questions[self.event.number - 1 : self.event.number]
+            return asked[0].by if asked else None
+        return None
 
     def told_point(self) -> ToldPoint | None:
         """Return what is told of its point."""
@@ -86,8 +104,10 @@ async def read_facts(store: Store, message: Message, occasion: Occasion, now: in
     if occasion.kind in SERVICE_OCCASIONS:
         return OccasionFacts(now, None, None, None, 0)
     entries = await store.queries.read_history(message.sender, message.n, 1)
-    first = await store.queries.read_history(message.sender, 0, 1)
-    if not entries or not first:
+    if not entries:
+        return None
+    first = entries if entries[0].seq == 0 else await store.queries.read_history(message.sender, 0, 1)
+    if not first:
         return None
     events = decode_events(entries[0].events)
     position = message.n - entries[0].seq
@@ -101,11 +121,11 @@ async def read_facts(store: Store, message: Message, occasion: Occasion, now: in
     )
 
 
-def text_facts(message: Message, occasion: Occasion, facts: OccasionFacts, public_url: str) -> TextFacts:
+def text_facts(message: Message, occasion: Occasion, facts: OccasionFacts, link: str) -> TextFacts:
     """Return an occasion by the names that templates have for it."""
     event: dict[str, object] = {}
     if facts.event is not None:
-        event = msgspec.to_builtins(facts.event)
+        event = msgspec.to_builtins(facts.event) | _final_of(facts)
     if occasion.kind in SERVICE_OCCASIONS:
         event = {"subject": occasion.subject, "reason": occasion.reason}
     event |= {"kind": occasion.kind, "at": moment(facts.at), "number": message.n}
@@ -115,8 +135,19 @@ def text_facts(message: Message, occasion: Occasion, facts: OccasionFacts, publi
         point=_point(facts.point),
         execution=_execution(message.sender, facts) if of_execution else {},
         workflow=occasion.workflow,
-        link=_link(public_url, message, occasion) if of_execution else "",
+        link=link,
     )
+
+
+def _final_of(facts: OccasionFacts) -> dict[str, object]:
+    """Return what has become final, by the names that it has where it is final at once."""
+    event, point = facts.event, facts.point
+    if not isinstance(event, PausePointFinal) or point is None:
+        return {}
+    if event.by is None:
+        return {"by": point.by, "port": point.port, "output": point.output}
+    decision = next((one for one in point.decisions if one.by == event.by), None)
+    return {"decision": plain_decision(decision)} if decision is not None else {}
 
 
 def _point(point: Point | None) -> dict[str, object]:
@@ -137,8 +168,3 @@ def _execution(execution_id: str, facts: OccasionFacts) -> dict[str, object]:
     if created is None:
         return {"id": execution_id}
     return {"id": execution_id, "workflow": created.workflow, "input": created.input, "user": created.user}
-
-
-def _link(public_url: str, message: Message, occasion: Occasion) -> str:
-    base = f"{public_url.rstrip('/')}/api/v1"
-    return f"{base}/pause-points/{occasion.point}" if occasion.point else f"{base}/executions/{message.sender}"

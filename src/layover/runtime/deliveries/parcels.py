@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import msgspec
 
 
@@ -12,6 +14,14 @@ class ToldPoint(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str = ""
     kind: str = ""
     deadline: int | None = None
+
+
+class LinkToken(msgspec.Struct, frozen=True, kw_only=True):
+    """A token that is put into a text while it is sent: what stands in its place, and with which key it is made."""
+
+    token: Literal["decide"] = msgspec.field(default="decide", name="$token")
+    key: str
+    mark: str
 
 
 class Parcel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -30,6 +40,7 @@ class Parcel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     subject: str = ""
     text: str = ""
     link: str = ""
+    link_token: LinkToken | None = None
     data: dict[str, object] = {}
     first: str = ""  # the id of the first mail about the same point, to which this one belongs
     via: dict[str, object] | None = None

@@ -124,8 +124,8 @@ class CommitRetrier:
             outcomes = await self._store.appends.commit([one.append for one in pending])
         except Exception as error:  # noqa: BLE001 - whatever it is, every caller gets an answer
             if is_refusal(error):
-                for one in pending:
-                    await self._write_alone(one)
+                for one, unanswered in group:
+                    await self._write_alone(one, unanswered)
                 return True
             ours = store_error(error)
             self._schedule([(one, ours) for one in pending])  # behind the others: what fails alone holds up no other
@@ -140,19 +140,39 @@ class CommitRetrier:
 
     # One by one
 
-    async def _write_alone(self, one: QueuedAppend) -> None:
-        """Write an append alone that was refused, or was in a group with a refused one."""
+    async def _write_alone(self, one: QueuedAppend, unanswered: StoreError | None = None) -> None:
+        """Write an append alone that was refused, or was in a group with a refused one.
+
+        An attempt that was `unanswered` may have landed before: then neither being fenced nor a refusal tells that this
+        append is not in the log, and it is kept until the head tells.
+        """
         try:
             outcomes = await self._store.appends.commit([one.append])
         except Exception as error:  # noqa: BLE001 - as above
-            if is_refusal(error):
-                _log.exception("append_unwritable execution=%s error=%s", one.append.execution_id, error)
-                await self._tell(one, store_error(error))
-            else:
+            if not is_refusal(error):
                 await self.mend([one], error)
+            else:
+                await self._refused(one, error, unanswered)
             return
         reached(CommitPoint.APPEND_COMMITTED)
-        tell_all([one], outcomes)
+        if unanswered is not None and outcomes[0].verdict == "fenced":
+            self._schedule([(one, unanswered)])
+        else:
+            tell_all([one], outcomes)
+
+    async def _refused(self, one: QueuedAppend, error: Exception, unanswered: StoreError | None) -> None:
+        """Tell that an append is refused, unless an attempt before has landed; if that cannot be seen, keep it."""
+        if unanswered is not None:
+            try:
+                outcome = await self._outcome_of(one.append)
+            except Exception:  # noqa: BLE001 - whatever it is, the next look may tell
+                self._schedule([(one, unanswered)])
+                return
+            if outcome is not None:
+                tell(one, outcome)
+                return
+        _log.error("append_unwritable execution=%s error=%s", one.append.execution_id, error, exc_info=error)
+        await self._tell(one, store_error(error))
 
     async def _tell(self, one: QueuedAppend, error: StoreError) -> None:
         """Tell whether an append has landed, or else why not."""

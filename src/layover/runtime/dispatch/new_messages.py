@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from layover.core.notifications import NOTIFY
 from layover.runtime.execution.outbox_messages import ADMIT
 
 if TYPE_CHECKING:
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Message
     from layover.runtime.clock import Clock
+
+
+_MOST_NOTICES: Final = 500  # with so many messages at hand, notices stay in the outbox until they come due
 
 
 class NewMessages:
@@ -28,7 +32,8 @@ class NewMessages:
         if self.is_stopped:
             return  # what is delivered may lead to more, without an end
         for message in messages:
-            if message.kind == ADMIT:  # the instance that began the execution asks; this is for the case that it dies
+            # The instance that began an execution asks for its admission; the message is for the case that it dies.
+            if message.kind == ADMIT or (message.kind == NOTIFY and len(self.written) >= _MOST_NOTICES):
                 self.look_at = min(self.look_at, message.due_at)
             else:
                 self.written.append(message)

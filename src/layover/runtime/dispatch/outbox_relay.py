@@ -33,7 +33,7 @@ from layover.runtime.execution.outbox_messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from layover.ports.records import Message
     from layover.ports.store import Store
@@ -57,6 +57,9 @@ class Expander(Protocol):
 
     async def expand(self, message: Message) -> bool:
         """Insert the deliveries of an occasion and delete its message, in one transaction; false: try it later."""
+
+    async def put_off(self, messages: Sequence[Message]) -> dict[int, int]:
+        """Return which occasions, by their places, are to be expanded later and when: their destinations are busy."""
 
 
 class OutboxRelay:
@@ -132,6 +135,7 @@ class OutboxRelay:
         self._at_hand.update((_key(message), message) for message in written)
 
     async def _deliver(self, batch: list[Message]) -> None:
+        batch = await self._without_those_put_off(batch)
         own = [message for message in batch if not _is_command(message)]
         commands = [message for message in batch if _is_command(message)]
         told, brought = await asyncio.gather(self._command(commands), asyncio.gather(*map(self._bring, own)))
@@ -140,6 +144,20 @@ class OutboxRelay:
         if arrived:
             await self._store.outbox.delete_delivered(arrived)
             reached(CommitPoint.MESSAGES_SENT)
+
+    async def _without_those_put_off(self, batch: list[Message]) -> list[Message]:
+        """Postpone the occasions that need not be expanded yet, and return the other messages."""
+        notices = [message for message in batch if message.kind == NOTIFY]
+        if not notices or self.expander is None:
+            return batch
+        later = {_key(notices[place]): at for place, at in (await self.expander.put_off(notices)).items()}
+        if not later:
+            return batch
+        put_off = [message for message in notices if _key(message) in later]
+        self._hold_back(put_off)
+        self._new.look_at = min(self._new.look_at, *later.values())
+        await asyncio.gather(*(self._store.outbox.postpone(message, later[_key(message)]) for message in put_off))
+        return [message for message in batch if _key(message) not in later]
 
     async def _command(self, messages: list[Message]) -> list[Message]:
         """Enqueue commands for other executions, and return them; closed and purged ones need none."""
@@ -159,14 +177,14 @@ class OutboxRelay:
             raise
         except Exception:  # noqa: BLE001 - one that cannot be delivered must not keep back the others
             _log.exception("message_undeliverable sender=%s n=%d kind=%s", message.sender, message.n, message.kind)
-            self._hold_back(message)
+            self._hold_back([message])
             await self._store.outbox.postpone(message, self._driver.clock.now() + _LOOK_AGAIN)
             return False
 
-    def _hold_back(self, message: Message) -> None:
-        """Leave messages in the outbox that would overtake one that has not arrived."""
-        way = _way(message)
-        self._at_hand = {key: one for key, one in self._at_hand.items() if _way(one) != way}
+    def _hold_back(self, messages: Sequence[Message]) -> None:
+        """Leave messages in the outbox that would overtake some that have not arrived."""
+        ways = {_way(message) for message in messages}
+        self._at_hand = {key: one for key, one in self._at_hand.items() if _way(one) not in ways}
 
     async def _bring_one(self, message: Message) -> bool:
         now = self._driver.clock.now()
@@ -196,7 +214,7 @@ class OutboxRelay:
     async def _expand(self, message: Message) -> bool:
         """Make deliveries of an occasion, with which the message goes; without a way to do that, it stays."""
         if self.expander is None or not await self.expander.expand(message):
-            self._hold_back(message)
+            self._hold_back([message])
             await self._store.outbox.postpone(message, self._driver.clock.now() + _LOOK_AGAIN)
         return False
 
@@ -205,9 +223,9 @@ class OutboxRelay:
 
 
 _OWN_KINDS = frozenset({START, SCAN, ADMIT, FREE, HELD, NOTIFY})
-# What goes before anything else to its destination; what has one reader; and word of the end, after which nothing
-# that was to be there before it makes a difference.
-_NEED_NOT_WAIT = (_OWN_KINDS - {NOTIFY}) | {REPORT}
+# What goes before anything else to its destination; what has one reader; occasions, whose order the store keeps; and
+# word of the end, after which nothing that was to be there before it makes a difference.
+_NEED_NOT_WAIT = _OWN_KINDS | {REPORT}
 
 
 def _first_of_each(messages: Iterable[Message]) -> list[Message]:

@@ -1,4 +1,4 @@
-"""Deletes executions some time after their end, and expired signals, replies, audit entries and deliveries.
+"""Deletes executions some time after their end, and expired signals, replies, audit entries, deliveries and batches.
 
 It works in small batches, on one instance at a time, and only when there is something to delete, so that a purge never
 holds up other work.
@@ -12,21 +12,27 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from layover.core.moments import moment
 from layover.errors import LayoverError
+from layover.ports.audit_entries import ENGINE, PURGED, SALT_BYTES, audit_row
 from layover.ports.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from layover.ports.records import AuditRow
     from layover.ports.store import Store
     from layover.runtime.dispatch.driver import Driver
     from layover.runtime.dispatch.service import Service
+    from layover.runtime.machine import Machine
     from layover.runtime.plans import Plans
 
 _AT_ONCE = 100
 _TRIGGER_EVENTS_FOR = 30 * 86_400_000  # milliseconds that the log of a trigger is kept
 _BODIES_FOR = 7 * 86_400_000  # that what was sent is kept
 _DELIVERIES_FOR = 30 * 86_400_000  # that it is known that it was sent, or was not
+_BATCHES_FOR = 30 * 86_400_000  # that a batch that has ended is kept
+_ITEMS_AT_ONCE = 1_000
 _LOCK = "janitor"  # a row in the database: instances of earlier releases know it by this name
 
 _log = logging.getLogger("layover.purger")
@@ -35,10 +41,11 @@ _log = logging.getLogger("layover.purger")
 class Purger:
     """Purges now and then, for as long as the instance lives."""
 
-    def __init__(self, store: Store, driver: Driver, plans: Plans) -> None:
+    def __init__(self, store: Store, driver: Driver, plans: Plans, machine: Machine) -> None:
         self._store = store
         self._driver = driver
         self._plans = plans
+        self._machine = machine
 
     async def run(self, service: Service) -> None:
         """Purge in a loop."""
@@ -81,14 +88,42 @@ class Purger:
             yield 0
         while await store.idempotency.delete_expired(now, _AT_ONCE):
             yield 0
+        while await store.sessions.delete_expired(now, _AT_ONCE):
+            yield 0
         if settings.audit_retention is not None:
-            while await store.audit.delete_old(now - settings.audit_retention, _AT_ONCE):
+            async for _ in self._purge_audit(now - settings.audit_retention, now):
                 yield 0
         while await store.triggers.delete_old(now, now - _TRIGGER_EVENTS_FOR, _AT_ONCE):
             yield 0
         while await store.deliveries.delete_old(now - _BODIES_FOR, now - _DELIVERIES_FOR, _AT_ONCE):
             yield 0
+        while await store.batches.delete_old(now - _BATCHES_FOR, _ITEMS_AT_ONCE):
+            yield 0
         await store.limits.delete_unused_rates(now)
+
+    async def _purge_audit(self, before: int, now: int) -> AsyncIterator[int]:
+        """Delete the entries of the seals from before a moment; the seals stay.
+
+        What is deleted is said first, in an entry of its own: an instance that dies in between has said more than it
+        did, and the next one goes on.
+        """
+        audit = self._store.seals
+        through = await audit.last_before(before)
+        if not through:
+            return
+        entry: AuditRow | None = audit_row(
+            id=self._machine.ids.new(now),
+            at=now,
+            user=ENGINE,
+            act=PURGED,
+            salt=self._machine.secret(SALT_BYTES),
+            credential="retention",
+            address=self._driver.instance,
+            details={"through": through, "before": moment(before)},
+        )
+        while deleted := await audit.delete_entries(through, _AT_ONCE, entry):
+            entry = None
+            yield deleted
 
     async def _is_ours(self) -> bool:
         """Take the lock, or extend it."""

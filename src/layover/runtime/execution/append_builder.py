@@ -15,6 +15,7 @@ from layover.core.trigger_limits import trigger_limit
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import Append, ClosedExecution, ResumeWaitChange, Token
 from layover.runtime.execution.callback_tokens import hash_of, new_token
+from layover.runtime.execution.deadline_entries import deadline_entries
 from layover.runtime.execution.occasions import notices_of
 from layover.runtime.execution.outbox_messages import SENT, free_message, messages_of
 from layover.runtime.execution.point_changes import point_changes
@@ -52,6 +53,7 @@ class Derived(LightStruct, gc=False):
     tokens: tuple[Token, ...]
     secrets: dict[str, str]
     closed: ClosedExecution | None
+    resume_count: int | None = None  # if it has changed
 
     @property
     def is_seen(self) -> bool:
@@ -63,22 +65,23 @@ _NOTHING: Final = Derived((), (), (), {}, None)
 
 
 class VisibleBefore(NamedTuple):
-    """What was visible from outside before a step: whether it was closed, and the signal that an operator awaits."""
+    """What was visible from outside before a step: whether it was closed, what an operator awaits, and resumes."""
 
     closed: bool
     operator_wait: tuple[str, str] | None
+    resume_count: int = 0
 
     @classmethod
     def of(cls, state: ExecutionState) -> VisibleBefore:
         """Return what is visible of a state."""
         wait = state.facts.resume_on
-        return cls(bool(state.facts.closed), None if wait is None else wait.awaited)
+        return cls(bool(state.facts.closed), None if wait is None else wait.awaited, state.facts.resume_count)
 
     def after(self, state: ExecutionState) -> VisibleBefore:
         """Return what is visible of a later state; mostly that is the same."""
         facts = state.facts
         same = facts.resume_on is None and self.operator_wait is None and bool(facts.closed) == self.closed
-        return self if same else VisibleBefore.of(state)
+        return self if same and facts.resume_count == self.resume_count else VisibleBefore.of(state)
 
 
 def derived(
@@ -109,8 +112,9 @@ def derived(
             closes = True
     closes = closes or bool(facts.closed) != was.closed
     notices = notices_of(state, step.events, occasions, step.at) if occasions else ()
+    resumes = facts.resume_count if facts.resume_count != was.resume_count else None
     if not (sends or closes or called_back or notices):  # by far the most frequent
-        return Derived(points, (), (), {}, None) if points else _NOTHING
+        return Derived(points, (), (), {}, None, resumes) if points or resumes is not None else _NOTHING
     messages = (*messages_of(state, step.effects, step.at, priority), *notices) if sends else notices
     closed: ClosedExecution | None = None
     if closes:  # of one that was reopened there is nothing to tell
@@ -118,10 +122,10 @@ def derived(
         if facts.closed and is_limited(state):
             messages = (*messages, free_message(facts.id, state.counts["seq"] - 1, step.at))
     if not called_back:
-        return Derived(points, messages, (), {}, closed)
+        return Derived(points, messages, (), {}, closed, resumes)
     secrets = {node: new_token(secret) for node in called_back}
     tokens = tuple(Token(hash=hash_of(secrets[node]), point=point) for node, point in called_back.items())
-    return Derived(points, messages, tokens, secrets, closed)
+    return Derived(points, messages, tokens, secrets, closed, resumes)
 
 
 def is_limited(state: ExecutionState) -> bool:
@@ -195,10 +199,12 @@ def append_of(
         rest=step.rest,
         points=seen.points,
         closed=seen.closed,
+        resume_count=seen.resume_count,
         input=document_of(state.facts.input) if first.new is not None else None,
     )
     messages = (*seen.messages, *first.messages) if first.messages else seen.messages
-    if not (messages or seen.tokens or snapshot or leg_buffer.count or lease.takeovers or first.audit):
+    decided = deadline_entries(state, step, environment.instance, environment.secret) if seen.points else ()
+    if not (messages or seen.tokens or snapshot or leg_buffer.count or lease.takeovers or first.audit or decided):
         return append if first.trigger_input is None else replace(append, trigger_input=first.trigger_input)
     return replace(
         append,
@@ -207,6 +213,7 @@ def append_of(
         tokens=seen.tokens,
         earlier=leg_buffer.entries(last_seq + 1) if leg_buffer.count else (),
         audit=first.audit if step.events else None,  # what came to nothing was no act
+        decided=decided,
         trigger_input=first.trigger_input,
         keeps_takeovers=lease.takeovers > 0 and not is_progress(step.events),
     )

@@ -88,6 +88,13 @@ def _answered(state: ExecutionState, event: ev.PausePointAnswered) -> None:
     )
 
 
+def _taken_back(state: ExecutionState, event: ev.PausePointTakenBack) -> None:
+    facts = state.facts
+    _log.info(
+        "pause_taken_back execution=%s workflow=%s point=%s by=%s", facts.id, facts.workflow, event.point, event.by
+    )
+
+
 def _applied(state: ExecutionState, event: ev.PausePointApplied) -> None:
     facts, by = state.facts, None
     _log.info("execution_resumed execution=%s workflow=%s point=%s by=%s", facts.id, facts.workflow, event.point, by)
@@ -153,6 +160,7 @@ _INFO: Final[_Lines] = {
     ev.ExecutionPausing: _pausing,
     ev.PausePointOpened: _opened,
     ev.PausePointAnswered: _answered,
+    ev.PausePointTakenBack: _taken_back,
     ev.PausePointApplied: _applied,
     ev.PausePointExpired: _expired,
     ev.ExecutionResumed: _resumed,

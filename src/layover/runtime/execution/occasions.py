@@ -27,8 +27,12 @@ _KINDS: Final[dict[type[ev.DomainEvent], str]] = {
     ev.PausePointReminded: "pause.reminded",
     ev.PausePointEscalated: "pause.escalated",
     ev.PausePointDelegated: "pause.delegated",
+    ev.PausePointAsked: "pause.asked",
+    ev.PausePointReplied: "pause.replied",
     ev.PausePointDecided: "pause.decided",
     ev.PausePointAnswered: "pause.answered",
+    ev.PausePointFinal: "pause.answered",
+    ev.PausePointTakenBack: "pause.taken_back",
     ev.PausePointExpired: "pause.expired",
     ev.PausePointCancelled: "pause.cancelled",
     ev.ExecutionPaused: "execution.paused",
@@ -64,6 +68,12 @@ def notices_of(
 def _kind_of(event: ev.AnyEvent) -> str:
     if isinstance(event, ev.PausePointOpened) and event.again:
         return _REOPENED
+    if isinstance(event, ev.PausePointDecided) and event.decision.final_at is not None:
+        return ""  # told of when it is final
+    if isinstance(event, ev.PausePointAnswered) and event.final_at is not None:
+        return ""
+    if isinstance(event, ev.PausePointFinal) and event.by is not None:
+        return "pause.decided"
     return _KINDS.get(type(event), "")
 
 

@@ -15,6 +15,7 @@ from layover.core.engine import commands as cmd
 from layover.core.engine.command_codec import encode_command
 from layover.core.engine.effects import Scan, SendLetter, StartChild, TellChild, TellParent
 from layover.core.notifications import NOTIFY, SEND, Occasion
+from layover.core.requesters import requester_of
 from layover.ports.records import Message
 
 if TYPE_CHECKING:
@@ -101,7 +102,7 @@ def _address_and_body(
                 version=effect.version,
                 input=effect.input,
                 point=effect.point,
-                user=state.facts.user,
+                user=requester_of(state.facts.user, state.facts.trigger),
                 priority=priority,
                 depth=state.facts.depth + 1,
                 traceparent=state.facts.traceparent,

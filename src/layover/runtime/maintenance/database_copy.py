@@ -85,6 +85,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     signals: int = 0
     rates: int = 0
     keys: int = 0
+    sessions: int = 0
     workflow_statuses: int = 0
     triggers: int = 0
     trigger_inputs: int = 0
@@ -93,8 +94,13 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     destinations: int = 0
     deliveries: int = 0
     people: int = 0
+    batches: int = 0
+    batch_items: int = 0
     other_messages: int = 0
     audit: int = 0
+    seals: int = 0
+    seal_keys: int = 0
+    audit_documents: int = 0
 
     def with_executions(self, executions: Sequence[StoredExecution]) -> Tally:
         """Return the tally with some executions added."""

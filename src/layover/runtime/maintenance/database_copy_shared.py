@@ -8,14 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from layover.ports.access import AuditFilter
+from layover.ports.batch_records import BatchFilter
 from layover.ports.moving import CopiedBatch
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from layover.ports.access import WorkflowStatus
-    from layover.ports.moving import CopiedEvent
+    from layover.ports.batch_records import BatchRow
+    from layover.ports.moving import CopiedEvent, CopiedItem
     from layover.ports.records import AuditRow, Message
+    from layover.ports.seal_records import SealKey
     from layover.ports.store import Store
     from layover.ports.trigger_records import InputRow, TriggerRow
 
@@ -51,6 +54,10 @@ async def _audit(store: Store, after: str, most: int) -> list[AuditRow]:
     return await store.audit.list_entries(AuditFilter(after=(int(at), id_) if after else None, limit=most))
 
 
+async def _seal_keys(store: Store, after: str, most: int) -> list[SealKey]:
+    return [key for key in await store.seals.list_keys() if key.first_seal > int(after or 0)][:most]
+
+
 async def _triggers(store: Store, after: str, most: int) -> list[TriggerRow]:
     workflow, _, name = after.partition("/")
     return await store.triggers.list_triggers(None, (workflow, name), most)
@@ -64,6 +71,16 @@ async def _trigger_inputs(store: Store, after: str, most: int) -> list[InputRow]
 async def _trigger_events(store: Store, after: str, most: int) -> list[CopiedEvent]:
     trigger_id, _, seq = after.partition(" ")
     return await store.database_copy.read_trigger_events((trigger_id, int(seq)) if after else None, most)
+
+
+async def _batches(store: Store, after: str, most: int) -> list[BatchRow]:
+    at, _, id_ = after.partition(" ")
+    return await store.batches.list_batches(BatchFilter(after=(int(at), id_) if after else None, limit=most))
+
+
+async def _batch_items(store: Store, after: str, most: int) -> list[CopiedItem]:
+    batch_id, _, n = after.partition(" ")
+    return await store.database_copy.read_batch_items((batch_id, int(n)) if after else None, most)
 
 
 async def _other_messages(store: Store, after: str, most: int) -> list[Message]:
@@ -94,6 +111,13 @@ SHARED = {
         lambda page: CopiedBatch(keys=page),
         500,
         "The API keys differ.",
+    ),
+    "sessions": Shared(
+        lambda store, after, most: store.sessions.list_sessions("session", after, most),
+        lambda row: str(row.id),
+        lambda page: CopiedBatch(sessions=page),
+        500,
+        "The sessions differ.",
     ),
     "workflow_statuses": Shared(
         _workflow_statuses,
@@ -151,6 +175,20 @@ SHARED = {
         500,
         "The people differ.",
     ),
+    "batches": Shared(
+        _batches,
+        lambda row: f"{row.created_at} {row.id}",
+        lambda page: CopiedBatch(batches=page),
+        50,
+        "The batches differ.",
+    ),
+    "batch_items": Shared(
+        _batch_items,
+        lambda one: f"{one.batch_id} {one.item.n}",
+        lambda page: CopiedBatch(batch_items=page),
+        500,
+        "The items of batches differ.",
+    ),
     "other_messages": Shared(
         _other_messages,
         lambda message: f"{message.sender} {message.n} {message.destination}",
@@ -164,5 +202,26 @@ SHARED = {
         lambda page: CopiedBatch(audit=page),
         500,
         "The audit entries differ.",
+    ),
+    "seals": Shared(
+        lambda store, after, most: store.seals.list_seals(int(after or 0), most),
+        lambda seal: str(seal.n),
+        lambda page: CopiedBatch(seals=page),
+        20,
+        "The audit seals differ.",
+    ),
+    "seal_keys": Shared(
+        _seal_keys,
+        lambda key: str(key.first_seal),
+        lambda page: CopiedBatch(seal_keys=page),
+        100,
+        "The keys of audit seals differ.",
+    ),
+    "audit_documents": Shared(
+        lambda store, after, most: store.seals.list_documents(bytes.fromhex(after), most),
+        lambda document: str(document.hash.hex()),
+        lambda page: CopiedBatch(audit_documents=page),
+        50,
+        "The documents of audit entries differ.",
     ),
 }

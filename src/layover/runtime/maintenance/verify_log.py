@@ -15,6 +15,7 @@ from layover.core.engine.evolve import evolve
 from layover.core.engine.node_transitions import scope_path
 from layover.core.engine.state import ExecutionState
 from layover.core.engine.transitions import NODE
+from layover.core.engine.undo_windows import waiting
 from layover.errors import LayoverError
 
 if TYPE_CHECKING:
@@ -32,6 +33,8 @@ _OF_POINTS = (
     *(ev.PausePointDecided, ev.PausePointReceived, ev.PausePointReminded, ev.PausePointEscalated),
     *(ev.PausePointDelegated, ev.PausePointHeld, ev.PausePointReleased, ev.PausePointBeat, ev.PausePointAnswered),
     *(ev.PausePointApplied, ev.PausePointExpired, ev.PausePointCancelled, ev.PausePointSignalled),
+    *(ev.PausePointTakenBack, ev.PausePointFinal),
+    *(ev.PausePointClaimed, ev.PausePointClaimEnded, ev.PausePointAsked, ev.PausePointReplied),
 )
 _POINT_ENDS = (ev.PausePointApplied, ev.PausePointExpired, ev.PausePointCancelled)
 _HOW: dict[type[ev.DomainEvent], str] = {
@@ -267,10 +270,21 @@ def _law_of_point(point: Point | None, event: ev.AnyEvent) -> BrokenLaw | None:
             return BrokenLaw("answered_twice", f"the point of `{point.node}` has an answer already.")
         case ev.PausePointApplied() if point.status != "answered":
             return BrokenLaw("point_not_open", f"the point of `{point.node}` has no answer.")
+        case ev.PausePointApplied() if point.is_revocable:
+            return BrokenLaw("final_order", f"the answer to the point of `{point.node}` was not final.")
+        case ev.PausePointTakenBack() | ev.PausePointFinal() if not _is_waiting(point, event.by):
+            return BrokenLaw("final_order", f"at the point of `{point.node}` nothing waits to become final.")
         case ev.PausePointExpired() if point.status == "answered":
             return BrokenLaw("answered_twice", f"the point of `{point.node}` was answered in time.")
         case _:
             return None
+
+
+def _is_waiting(point: Point, by: str | None) -> bool:
+    """Return whether the decision of a person, or the answer of a point, is not final yet."""
+    if point.kind == "approval" and by is not None:
+        return by in [one.by for one in waiting(point.decisions)]
+    return point.is_revocable and by in (None, point.by)
 
 
 def _node_of(state: ExecutionState, event: ev.AnyEvent) -> str:

@@ -37,6 +37,9 @@ def check_head(row: ExecutionRow, log: Log) -> Iterator[BrokenLaw]:
         yield BrokenLaw("paused_since", f"Its head says {head.status}, {since}.")
     if head.last_epoch > head.epoch:
         yield BrokenLaw("epoch_ahead", f"Its log was written in epoch {head.last_epoch}; its head is in {head.epoch}.")
+    if row.resume_count > facts.resume_count:  # it may be less: earlier releases did not count
+        counted = f"{row.resume_count} times; its log says {facts.resume_count}"
+        yield BrokenLaw("resume_count", f"Its row says that it was resumed {counted}.")
     if row.finished_at != log.finished_at:
         yield BrokenLaw("end_row", f"Its row says that it ended at {row.finished_at}; its log says {log.finished_at}.")
     elif row.closed is not None:

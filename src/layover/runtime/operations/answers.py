@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack, cast
 
+import msgspec
+
 from layover.core.approval_rules import ApprovalRules, Approver, DecisionRefused, check_delegation
 from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.command_codec import encode_command
+from layover.core.moments import Moment
 from layover.core.payloads import plain
 from layover.errors import AnswerRefused
+from layover.model.problems import ClaimHolder, PointDifference
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.records import Claim, Claims, QueuedCommand
 from layover.runtime.execution.leg_tracing import sent_here
@@ -20,6 +24,7 @@ from layover.runtime.ids import is_point_id
 from layover.runtime.operations.command_sender import Operation, options_of, source_of
 
 if TYPE_CHECKING:
+    from layover.core.engine.conversations import TalkCommand
     from layover.model.executions import Execution
     from layover.ports.records import AuditRow, PointRow, Reserved
     from layover.runtime.instance import Instance
@@ -46,6 +51,7 @@ class Answers:
         approved: bool | None = None,
         comment: str = "",
         variables: dict[str, object] | None = None,
+        seen: str | None = None,
         key: str | None = None,
         audit: AuditRow | None = None,
     ) -> Reserved:
@@ -66,17 +72,39 @@ class Answers:
             comment=comment,
             at=now,
             variables=brought,
+            seen=seen,
         )
         given = sent_here(instance.tracer, answer)
-        plain((by, roles, comment))  # what cannot be written is refused here, before it goes along with others
+        plain((by, roles, comment, seen))  # what cannot be written is refused here, before it goes along with others
         source = source_of(f"answer:{point}:{approved}", by, key)
         taken = await instance.critical.run(self._reserve(given, source, now, audit))
         if isinstance(taken, Refused):
             instance.metrics.resume_errors += 1
-            raise AnswerRefused(taken.code, taken.message, taken.errors)
+            raise _refused(taken)
         return taken
 
-    async def _reserve(self, given: cmd.Answer, source: str, now: int, audit: AuditRow | None) -> Reserved | Refused:
+    async def talk(
+        self,
+        act: TalkCommand,
+        *,
+        key: str | None = None,
+        audit: AuditRow | None = None,
+        within: WaitLimit | None = None,
+        applied: bool = True,
+    ) -> Reserved:
+        """Claim a pause point, give the claim back, ask back, or reply; the same `key` again is the same act."""
+        instance = self._instance
+        _check_point(act.point)
+        given = sent_here(instance.tracer, act)
+        source = source_of(f"{type(act).__name__.lower()}:{act.point}", act.by, key)
+        taken = await instance.critical.run(self._reserve(given, source, act.at, audit))
+        if isinstance(taken, Refused):
+            raise _refused(taken)
+        if applied:
+            await self._sender.until_applied(taken.execution_id, taken.n, within)
+        return taken
+
+    async def _reserve(self, given: cmd.PointAct, source: str, now: int, audit: AuditRow | None) -> Reserved | Refused:
         """Write an answer, and drive the execution that was claimed with it, or notify its driver."""
         instance = self._instance
         lease_until = now + instance.settings.lease_ttl
@@ -117,6 +145,24 @@ class Answers:
             raise AnswerRefused(found.code, found.message)
         return await self._sender.send(row.execution_id, cmd.Delegate(point=point, by=by, roles=roles, to=to), options)
 
+    async def take_back(self, point: str, reason: str = "", **operation: Unpack[Operation]) -> Execution:
+        """Take back what a user has answered, if that is not final yet."""
+        options = options_of(f"take_back:{point}", operation)
+        row = await self._point(point)
+        if await self._sender.is_repeated(row.execution_id, options):
+            return await self._queries.get(row.execution_id)
+        if row.closed_at is not None:
+            raise AnswerRefused("already_applied", f"The pause point is {row.status}.")
+        plain(reason)
+        now = self._instance.clock.now()
+        act = cmd.TakeBack(point=point, by=options.by or "", reason=reason, at=now)
+        given = sent_here(self._instance.tracer, act)
+        taken = await self._instance.critical.run(self._reserve(given, options.source, now, options.audit))
+        if isinstance(taken, Refused):
+            raise _refused(taken)
+        await self._sender.until_applied(taken.execution_id, taken.n, options.within)
+        return await self._queries.get(taken.execution_id)
+
     async def cancel_point(self, point: str, reason: str = "", **operation: Unpack[Operation]) -> Execution:
         """Give up waiting at a pause point; its node fails."""
         options = options_of(f"cancel_point:{point}", operation)
@@ -134,6 +180,20 @@ class Answers:
         if row is None:
             raise _unknown_point(point)
         return row
+
+
+def _refused(taken: Refused) -> AnswerRefused:
+    claim = taken.claim
+    holder = ClaimHolder(by=claim.by, until=Moment.of(claim.until)) if claim is not None else None
+    return AnswerRefused(taken.code, taken.message, taken.errors, claim=holder, difference=_difference_of(taken))
+
+
+def _difference_of(refused: Refused) -> PointDifference | None:
+    """Return how a point differs from what was seen, as callers get it."""
+    found = refused.difference
+    if found is None:
+        return None
+    return PointDifference(seen=found.seen, now=found.now, view=msgspec.json.decode(found.view.document()))
 
 
 def _check_point(point: str) -> None:

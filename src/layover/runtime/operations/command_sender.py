@@ -100,6 +100,10 @@ class CommandSender:
         await self._applied.until_applied(id_, taken.n, options.within)
         return await self._queries.get(id_)
 
+    async def until_applied(self, execution_id: str, n: int, within: WaitLimit | None) -> None:
+        """Wait until an execution has applied its n-th command, or is closed, or the time for that is over."""
+        await self._applied.until_applied(execution_id, n, within)
+
     async def is_repeated(self, execution_id: str, options: OperationOptions) -> bool:
         """Return whether an operation with the same idempotency key was done to an execution before."""
         source = options.source

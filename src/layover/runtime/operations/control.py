@@ -22,11 +22,13 @@ from layover.ports.records import CLOSED
 from layover.runtime.ids import checked_id
 from layover.runtime.operations.command_sender import PAGE, options_of
 from layover.runtime.operations.refusals import does_not_fit, unless_closed
+from layover.runtime.operations.repeat_plans import plan_of
 
 if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
     from layover.core.resume_waits import PauseEnd
     from layover.model.executions import Execution
+    from layover.model.repeat_plans import RepeatPlan
     from layover.ports.records import Head
     from layover.runtime.instance import Instance
     from layover.runtime.operations.command_sender import CommandSender, Operation, OperationOptions
@@ -105,6 +107,11 @@ class Control:
         options = options_of("rewind", operation)
         command = cmd.Rewind(to=to, reason=reason, by=options.by, key=options.source)
         return await self._effective(execution_id, command, options)
+
+    async def plan(self, execution_id: str, command: cmd.Retry | cmd.Rewind) -> RepeatPlan:
+        """Return what a retry or a rewind would do; nothing is changed."""
+        _, cached = await self._queries.load(execution_id)
+        return plan_of(cached.state, command, self._instance.clock.now())
 
     async def _effective(self, execution_id: str, command: cmd.AnyCommand, options: OperationOptions) -> Execution:
         """Send a command that would change something as things stand; refuse one that would not."""

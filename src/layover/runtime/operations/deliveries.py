@@ -155,9 +155,11 @@ class Deliveries:
         self._sending.hint()
         return destination_of(name, row, managed)
 
-    async def send_test(self, name: str, to: str | None) -> DeliveryRow:
-        """Send a test to a destination, once."""
+    async def send_test(self, name: str, to: str | None, audit: AuditRow | None) -> DeliveryRow:
+        """Send a test to a destination, once; the entry is written first, since something leaves the system."""
         await self.find_destination(name)
+        if audit is not None:
+            await self._store.audit.write(audit)
         return await self._sending.send_test(name, to)
 
     async def _save(self, body: DestinationBody, audit: AuditRow | None, *, create: bool) -> Destination:

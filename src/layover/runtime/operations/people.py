@@ -76,6 +76,7 @@ def _record(body: PersonBody) -> PersonRecord:
         language=_checked_name("language", body.language) if body.language else "",
         zone=body.zone,
         away=_away(body.away, zone) if body.away is not None else None,
+        mute=tuple(dict.fromkeys(body.mute)),
     )
 
 

@@ -10,7 +10,7 @@ from layover.core.definitions.durations import LONGEST_DURATION, parse_duration
 from layover.core.engine import commands as cmd
 from layover.core.payloads import MAX_INLINE, plain
 from layover.core.signal_texts import is_writable
-from layover.errors import InvalidInput
+from layover.errors import InvalidInput, NotAllowed
 from layover.ports.records import NewExecution
 from layover.runtime.plans import held_because
 
@@ -42,6 +42,12 @@ def creation(
     plan, number, held = startable
     delay = _milliseconds(options.delay) if options.delay is not None else 0
     _check(options)
+    if plan.needs_requester and options.user is None:
+        raise NotAllowed(
+            f"`{plan.definition.name}` has an approval with `exclude_requester`, so it has to be known who starts it: "
+            "start it as a user, with `Engine(user=…)`, `engine.as_user(…)` or `--by`.",
+            code="user_required",
+        )
     new = NewExecution(
         workflow=plan.definition.name,
         hash=plan.hash,

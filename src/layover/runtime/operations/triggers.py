@@ -112,7 +112,7 @@ class Triggers:
             _check_alive(row)
             if row.type != "poll":
                 raise WrongState(f"The trigger is no poll but a {row.type}.", row.state, code="not_a_poll")
-            body = {"cursor": cursor, "processed_count": 0, "by": audit.user if audit is not None else ""}
+            body = {"cursor": cursor, "processed_count": 0, "by": _user(audit)}
             event = NewEvent(kind=ADVANCED, body=msgspec.json.encode(body))
             move = msgspec.structs.replace(
                 _with_events(row, (event,), now, audit), cursor=stored, next_at=None if row.state == "paused" else now
@@ -133,7 +133,9 @@ class Triggers:
         if data is None and isinstance(planned.trigger, ScheduleTrigger):
             data = planned.trigger.data
         input_id = fire.id if fire.id is not None else f"fire:{fire.key or self._instance.machine.ids.new(now)}"
-        event = new_input(row, Payload(input_id=input_id, data=data), now=now, dedup=planned.trigger.dedup, at=now)
+        event = new_input(
+            row, Payload(input_id=input_id, data=data, by=_user(audit)), now=now, dedup=planned.trigger.dedup, at=now
+        )
         tried = self._try(row, planned, event, now)
         if fire.dry_run or tried.status == "filtered":
             return tried
@@ -232,7 +234,7 @@ class Triggers:
             events = tuple(
                 new_input(
                     row,
-                    Payload(input_id=f"{moment(one.at)}{again}", data=trigger.data),
+                    Payload(input_id=f"{moment(one.at)}{again}", data=trigger.data, by=_user(audit)),
                     now=now,
                     dedup=trigger.dedup,
                     at=one.at,
@@ -322,8 +324,13 @@ def _contended() -> WrongState:
     return WrongState("The trigger changes all the time; try again.", "active")
 
 
+def _user(audit: AuditRow | None) -> str:
+    """Return who acts, if that is a user."""
+    return audit.user if audit is not None and audit.credential != "program" else ""
+
+
 def _changed(row: TriggerRow, state: TriggerState, reason: str, now: int, audit: AuditRow | None) -> TriggerMove:
-    body = msgspec.json.encode({"state": state, "reason": reason, "by": audit.user if audit is not None else ""})
+    body = msgspec.json.encode({"state": state, "reason": reason, "by": _user(audit)})
     return TriggerMove(
         trigger_id=row.id,
         expected_seq=row.seq,

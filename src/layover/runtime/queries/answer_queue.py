@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast, get_args
 
-from layover.core.engine.answers import Refused, reserve, schema_of
+from layover.core.engine.answers import Refused, schema_of
 from layover.core.engine.command_codec import UNREADABLE, decode_command
-from layover.core.engine.commands import Answer
+from layover.core.engine.commands import PointAct
+from layover.core.engine.conversations import reserve_act
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from layover.core.engine.state import ExecutionState
     from layover.ports.records import QueuedCommand
+
+# A claim that was given back lets the answer of another person count.
+_ACTS: Final = frozenset(kind.__name__ for kind in get_args(PointAct))
 
 
 def positions(state: ExecutionState, unread: Iterable[QueuedCommand]) -> dict[str, int]:
@@ -24,18 +28,18 @@ def positions(state: ExecutionState, unread: Iterable[QueuedCommand]) -> dict[st
     waiting = dict.fromkeys(known)
     points = {id_: point for id_, point in state.points.rows.items() if id_ not in waiting}
     for command in unread:
-        if command.kind != Answer.__name__:
+        if command.kind not in _ACTS:
             continue
         try:
-            given = cast("Answer", decode_command(command.kind, command.body))
+            given = cast("PointAct", decode_command(command.kind, command.body))
         except UNREADABLE:
             break  # an instance that can read it goes on from there
         point = points.get(given.point)
         if point is None:
             continue
-        taken = reserve(point, schema_of(state, point), given, command.at)
+        taken = reserve_act(point, schema_of(state, point), given, command.at)
         if not isinstance(taken, Refused):
             points[point.id] = taken
-            if taken.status == "answered":
+            if taken.status == "answered" and not taken.is_revocable:
                 waiting.setdefault(point.id)
     return {id_: place for place, id_ in enumerate(waiting, start=1)}

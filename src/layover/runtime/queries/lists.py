@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from msgspec.structs import replace
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from layover.runtime.queries.search import SearchPage
 
 _log = logging.getLogger("layover")
+_ALL: Final = ExecutionFilter()
 
 
 class ExecutionLists:
@@ -60,26 +61,15 @@ class ExecutionLists:
             rows += found.rows
         return rows
 
-    async def find(  # noqa: PLR0913 - each is named where it is given
-        self,
-        *,
-        workflow: str | None = None,
-        status: Sequence[str] = (),
-        tag: str | None = None,
-        parent_id: str | None = None,
-        where: Mapping[str, object] | None = None,
-        conditions: Sequence[str] = (),
-        after: tuple[int, str] | None = None,
-        limit: int = 100,
+    async def find(
+        self, wanted: ExecutionFilter = _ALL, where: Mapping[str, object] | None = None, conditions: Sequence[str] = ()
     ) -> SearchPage:
         """Return executions as `list` does, but look only for so long: there may be fewer of them, or none.
 
         What is found says where to go on; if it does not, nothing is left.
         """
-        parent = checked_id(parent_id) if parent_id is not None else None
-        wanted = ExecutionFilter(
-            workflow=workflow, status=tuple(status), tag=tag, parent_id=parent, after=after, limit=limit
-        )
+        if wanted.parent_id is not None:
+            wanted = replace(wanted, parent_id=checked_id(wanted.parent_id))
         return await find(self._instance, wanted, where, conditions)
 
     async def paused(

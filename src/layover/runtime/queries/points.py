@@ -79,7 +79,10 @@ class PointQueries:
         """Return the place of an answer that was just taken.
 
         If it was taken together with its execution, which had no owner, only answers that came with it are before it.
+        One that can still be taken back has no place yet.
         """
+        if taken.point.is_revocable:
+            return None
         active = self._driver.active.get(taken.execution_id) if taken.claimed is not None else None
         if taken.claimed is None or active is None or active.state.facts.gate != "open":
             return (await self.queue(taken.execution_id)).get(taken.point.id)

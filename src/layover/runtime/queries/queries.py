@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from layover.core.context_ids import context_id, parse_context_id, scope_path
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 from layover.core.resume_waits import NO_END
@@ -19,6 +20,7 @@ from layover.runtime.plans import is_held_because
 from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.history import HistoryEntry
 from layover.runtime.queries.legs import legs
+from layover.runtime.queries.replayed import replayed
 from layover.runtime.queries.told import told_of
 from layover.runtime.queries.tracebacks import failed_child, stored_traceback
 from layover.runtime.queries.trigger_cursors import with_trigger_cursors
@@ -35,12 +37,14 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
     from layover.core.resume_waits import PauseEnd
     from layover.errors import Failure
-    from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, WhyReason
+    from layover.interface.backend import NodeQuery
+    from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, ReplayStep, WhyReason
     from layover.ports.records import PointRow
-    from layover.ports.view_records import ExecutionRow
+    from layover.ports.view_records import ExecutionRow, Standing
     from layover.runtime.execution.state_cache import CachedState
     from layover.runtime.instance import Instance
     from layover.runtime.queries.log_views import LogView
+    from layover.runtime.queries.node_executions import NodeDraft
 
 _DEEPEST = 10  # of the children of children that are asked why
 _MOST_ASKED = 100  # executions that are asked for one answer, children included
@@ -106,9 +110,21 @@ class Queries:
         self, execution_id: str, since: int = 0, limit: int = 1000, *, tracebacks: bool = False
     ) -> Sequence[NodeExecution]:
         """Return what became of the nodes that were reached, in that order, from a position on; the first has 0."""
+        first = max(since, 0)
+        return await self.nodes_at(execution_id, range(first, first + max(limit, 0)), tracebacks=tracebacks)
+
+    async def node_places(self, execution_id: str, since: int, wanted: NodeQuery) -> Sequence[int]:
+        """Return the places of the nodes that are wanted among those that were reached, from a place on."""
+        nodes = (await self._log_of(await self.row(execution_id))).nodes
+        return [place for place in range(max(since, 0), len(nodes)) if _is_wanted(nodes[place], wanted)]
+
+    async def nodes_at(
+        self, execution_id: str, places: Sequence[int], *, tracebacks: bool = False
+    ) -> Sequence[NodeExecution]:
+        """Return what became of the nodes at places among those that were reached."""
         row = await self.row(execution_id)
-        log = await self._log_of(row)
-        found = [node_of(node, tracebacks=tracebacks) for node in log.nodes[max(since, 0) :][: max(limit, 0)]]
+        nodes = (await self._log_of(row)).nodes
+        found = [node_of(nodes[place], tracebacks=tracebacks) for place in places if place < len(nodes)]
         if not any(node.status == "running" for node in found):
             return found
         reports = {one.node: progress_of(one) for one in await self._instance.progress.of(row.head.execution_id)}
@@ -126,6 +142,15 @@ class Queries:
             for entry in entries
             if isinstance(entry.event, ev.ExecutionFailed)
         }
+
+    async def standings(self, rows: Sequence[ExecutionRow]) -> dict[str, Standing]:
+        """Return where those executions of a list stand that have not ended."""
+        return await self.standings_of([row.head.execution_id for row in rows if row.closed is None])
+
+    async def standings_of(self, ids: Sequence[str]) -> dict[str, Standing]:
+        """Return where executions stand."""
+        found = await self._instance.store.queries.read_standings(ids) if ids else []
+        return {id_: standing for id_, standing in zip(ids, found, strict=True) if standing is not None}
 
     async def with_traceback(self, execution_id: str, failure: Failure) -> Failure:
         """Return a failure of an execution with its traceback, if it has one; it may be that of a child."""
@@ -152,6 +177,12 @@ class Queries:
         row = await self.row(execution_id)
         log = await self._log_of(row)
         return legs(row.head.execution_id, log.around)[max(since, 0) :][: max(limit, 0)]
+
+    async def replay(self, execution_id: str, since: int = 0, limit: int = 100) -> Sequence[ReplayStep]:
+        """Return the states of an execution after its events, from one of them on."""
+        row = await self.row(execution_id)
+        plan = await self._instance.plans.of(row.info.hash)
+        return await replayed(self._instance.store, row, plan, since, limit)
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with what became of its nodes."""
@@ -233,3 +264,17 @@ def _with_progress(node: NodeExecution, progress: Progress | None) -> NodeExecut
     if progress is None or node.status != "running" or node.attempt != progress.attempt:
         return node
     return replace(node, progress=progress)
+
+
+def _is_wanted(node: NodeDraft, wanted: NodeQuery) -> bool:
+    return (
+        (not wanted.status or node.status in wanted.status)
+        and wanted.context_id in (None, node.context_id)
+        and (wanted.parent is None or _container_of(node.context_id) == wanted.parent)
+    )
+
+
+def _container_of(context: str) -> str:
+    """Return the context id of the container whose scope a node is in; empty if it is in none."""
+    *outer, innermost = parse_context_id(context).scopes or (None,)
+    return context_id(scope_path(outer), innermost.container) if innermost is not None else ""

@@ -8,7 +8,7 @@ import msgspec
 
 from layover.core.moments import Moment, moment
 from layover.model.executions import WhyReason
-from layover.ports.delivery_records import DeliveryFilter
+from layover.ports.delivery_records import MUTED, DeliveryFilter
 from layover.runtime.deliveries.attempts import MOST_ATTEMPTS
 
 if TYPE_CHECKING:
@@ -50,7 +50,8 @@ def _text(row: DeliveryRow, destination: DestinationRow | None, now: int) -> str
             reason = _BECAUSE.get(row.reason, row.reason or "it was given up")
             return f"{whom} was not told by {via} {kind}: {reason}."
         case "moot" | "discarded":
-            reason = "it was too late" if row.state == "moot" else "it was discarded"
+            late = "they have muted it" if row.reason == MUTED else "it was too late"
+            reason = late if row.state == "moot" else "it was discarded"
             return f"{whom} was not told by {via} {kind}: {reason}."
         case "pending":
             return f"{whom} is not told yet by {via} {kind}: {_not_yet(row, destination, now)}."

@@ -263,7 +263,7 @@ def reason_of(point: Point) -> WhyReason:
         text=text_of(point),
         context_id=point.node,
         since=point.opened_at,
-        until=point.deadline,
+        until=point.final_at if point.is_revocable else point.deadline,
         execution=point.child,
         point=point.id,
     )
@@ -271,6 +271,10 @@ def reason_of(point: Point) -> WhyReason:
 
 def text_of(point: Point) -> str:
     """Return what is to be said of a point."""
+    if point.is_revocable:
+        by = point.by or (point.decisions[-1].by if point.decisions else "")
+        return f"The answer of {by or 'an unnamed user'} to `{point.node}` is applied at {moment(point.final_at)}; \
+until then it can be taken back."
     if point.status == "answered":
         return f"The answer to `{point.node}` waits for its turn."
     match point.kind:

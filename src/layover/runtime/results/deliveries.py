@@ -51,6 +51,7 @@ class PersonRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     language: str = ""
     zone: str = ""
     away: AwayRecord | None = None
+    mute: tuple[str, ...] = ()
 
 
 def delivery_of(row: DeliveryRow, *, replies: bool = False) -> Delivery:
@@ -133,4 +134,5 @@ def person_of(row: PersonRow) -> Person:
         language=record.language,
         zone=record.zone,
         away=Absence(until=Moment.of(away.until), substitute=away.substitute) if away is not None else None,
+        mute=record.mute,
     )

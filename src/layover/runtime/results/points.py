@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import msgspec
 from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules, outcome
+from layover.core.engine.approvals import plain_decision
+from layover.core.engine.point_view import leads_to_of, view_of
 from layover.core.moments import Moment, moment
-from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint
+from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, Question
 from layover.runtime.queries.views import context_of
 from layover.runtime.results.failures import failure_of
 
 if TYPE_CHECKING:
     from layover.core import approval_rules
     from layover.core.engine.state import Point
+    from layover.core.point_questions import PointQuestion
     from layover.ports.records import PointRow
 
 __all__ = ["answer_of", "answered_at", "answered_by", "context_of", "point_of", "title_of"]
@@ -43,9 +45,14 @@ def point_of(row: PointRow, position: int | None = None) -> PausePoint:
         opened_at=Moment.of(point.opened_at),
         deadline=Moment.maybe(point.deadline),
         on_deadline=point.on_deadline,
+        requester=point.requester,
+        leads_to=leads_to_of(point),
+        view=view.hash() if (view := view_of(point, row.schema)) is not None else None,
     )
     is_open = row.status == "open"
-    if is_open and position is None and not (rules or branch or round_ or point.decisions):  # there is no more to tell
+    if (
+        is_open and position is None and not (rules or branch or round_ or point.decisions or point.questions)
+    ):  # there is no more to tell
         return found
     return replace(
         found,
@@ -55,10 +62,13 @@ def point_of(row: PointRow, position: int | None = None) -> PausePoint:
         answer=None if is_open else answer_of(row),
         answered_by=None if is_open else answered_by(row),
         answered_at=None if is_open else Moment.maybe(answered_at(row)),
+        seen=None if is_open else _seen(point),
+        final_at=None if is_open else Moment.maybe(point.final_at),
         applied_at=Moment.maybe(row.closed_at) if row.status == "applied" else None,
         queue_position=position,
         parallel_scope=ParallelScope(node=branch.node, index=branch.index, count=branch.count) if branch else None,
         loop_scope=LoopScope(node=round_.node, iteration=round_.iteration) if round_ else None,
+        questions=tuple([_question_of(n, one) for n, one in enumerate(point.questions, start=1)]),
     )
 
 
@@ -83,7 +93,7 @@ def answer_of(row: PointRow) -> object:
         "at": moment(last.at),
         "comment": last.comment,
         "data": last.data,
-        "decisions": [_with_moments(msgspec.to_builtins(one)) for one in point.decisions],
+        "decisions": [_with_moments(plain_decision(one)) for one in point.decisions],
     }
 
 
@@ -117,9 +127,27 @@ def answered_at(row: PointRow) -> int | None:
     return row.closed_at
 
 
+def _seen(point: Point) -> str | None:
+    """Return what the person who answered had seen; of an approval, the person who decided last."""
+    return point.decisions[-1].seen if point.kind == "approval" and point.decisions else point.seen
+
+
 def _approvers_of(rules: approval_rules.ApprovalRules) -> Approvers:
     """Return who is asked, with those whom an escalation has added."""
     return Approvers(users=(*rules.users, *rules.escalated_users), roles=(*rules.roles, *rules.escalated_roles))
+
+
+def _question_of(number: int, asked: PointQuestion) -> Question:
+    return Question(
+        number=number,
+        by=asked.by,
+        to=asked.to,
+        at=Moment.of(asked.at),
+        question=asked.question,
+        reply=asked.reply,
+        replied_by=asked.replied_by,
+        replied_at=Moment.maybe(asked.replied_at),
+    )
 
 
 def _decision_of(decision: approval_rules.RecordedDecision) -> Decision:
@@ -130,4 +158,6 @@ def _decision_of(decision: approval_rules.RecordedDecision) -> Decision:
         comment=decision.comment,
         data=decision.data,
         on_behalf_of=decision.on_behalf_of,
+        seen=decision.seen,
+        final_at=Moment.maybe(decision.final_at),
     )

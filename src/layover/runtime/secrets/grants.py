@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from layover.runtime.audit.signing import AUDIT_KEY
 from layover.runtime.secrets.errors import SecretNotAllowed
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ class SecretGrants:
         )
 
     def grants(self, workflow: str, name: str) -> bool:
-        """Return whether a workflow may have a secret."""
-        return any(
+        """Return whether a workflow may have a secret; none may have the key that signs what was audited."""
+        return name != AUDIT_KEY and any(
             workflows.fullmatch(workflow) and any(one.fullmatch(name) for one in names)
             for workflows, names in self._rules
         )

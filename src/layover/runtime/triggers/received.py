@@ -27,6 +27,7 @@ class Payload(msgspec.Struct, frozen=True, omit_defaults=True):
     data: object = None
     headers: dict[str, str] = {}
     query: dict[str, str | list[str]] = {}
+    by: str = ""  # the user who gave it by hand
     cursor: str | None = None  # how far its trigger is with it: that of a batch, or the instant of an occurrence
 
 
@@ -37,7 +38,7 @@ def decode_payload(body: bytes) -> Payload:
 
 def trigger_object(row: TriggerRow, one: InputRow, payload: Payload) -> dict[str, object]:
     """Return what expressions see as `trigger`, and what an execution keeps as its trigger."""
-    return {
+    found: dict[str, object] = {
         "trigger_id": row.id,
         "name": row.name,
         "type": row.type,
@@ -48,6 +49,7 @@ def trigger_object(row: TriggerRow, one: InputRow, payload: Payload) -> dict[str
         "headers": payload.headers,
         "query": payload.query,
     }
+    return found | {"by": payload.by} if payload.by else found
 
 
 def new_input(

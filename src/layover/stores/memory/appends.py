@@ -135,9 +135,13 @@ def _write(db: MemoryDatabase, append: Append) -> None:
         db.ends.pop(id_, None)
         if append.status in CLOSED:
             db.ends[id_] = (append.at, append.closed)
+    if append.resume_count is not None:
+        db.resumes[id_] = append.resume_count
     if append.trigger_input is not None:
         start_input(db, append.trigger_input, id_)
     write_audit(db, append.audit)
+    for decided in append.decided:
+        write_audit(db, decided)
 
 
 def name_of(message: Message) -> tuple[str, int, str]:

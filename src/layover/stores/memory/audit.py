@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from layover.stores.checks import at_most
 
 if TYPE_CHECKING:
@@ -19,19 +21,25 @@ class MemoryAudit:
     def __init__(self, session: MemorySession) -> None:
         self._session = session
 
+    async def write(self, entry: AuditRow) -> None:
+        """Write the entry of an act that writes nothing else."""
+        write_audit(await self._session.turn(), entry)
+
     async def list_entries(self, wanted: AuditFilter) -> list[AuditRow]:
         """List audit entries."""
         return list_audit(await self._session.turn(), wanted)
 
-    async def delete_old(self, before: int, most: int) -> int:
-        """Delete old audit entries."""
-        return delete_old_audit(await self._session.turn(), before, most)
+    async def read_document(self, hash_: bytes) -> bytes | None:
+        """Read what a user saw."""
+        return (await self._session.turn()).audit_documents.get(hash_)
 
 
 def write_audit(db: MemoryDatabase, entry: AuditRow | None) -> None:
     """Write an audit entry, if there is one. An act of several parts has one entry, which is written once."""
     if entry is not None:
-        db.audit.setdefault((entry.at, entry.id), entry)
+        db.audit.setdefault((entry.at, entry.id), replace(entry, document=None))
+        if entry.document is not None:
+            db.audit_documents.setdefault(entry.document_hash, entry.document)
 
 
 def list_audit(db: MemoryDatabase, wanted: AuditFilter) -> list[AuditRow]:
@@ -44,17 +52,11 @@ def list_audit(db: MemoryDatabase, wanted: AuditFilter) -> list[AuditRow]:
 def _is_wanted(entry: AuditRow, wanted: AuditFilter) -> bool:
     if wanted.execution_id is not None and not entry.execution_id:
         return False
+    if wanted.to_no_execution and (entry.execution_id or wanted.target is None):
+        return False
     return (
         wanted.user in (None, entry.user)
         and wanted.act in (None, entry.act)
         and wanted.target in (None, entry.target)
         and wanted.execution_id in (None, entry.execution_id)
     )
-
-
-def delete_old_audit(db: MemoryDatabase, before: int, most: int) -> int:
-    """Delete old audit entries, oldest first."""
-    old = sorted(name for name in db.audit if name[0] < before)[: at_most(most)]
-    for name in old:
-        del db.audit[name]
-    return len(old)

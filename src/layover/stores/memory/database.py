@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.ports.access import IdempotentReply, Key, WorkflowStatus
+    from layover.ports.access import IdempotentReply, Key, LinkRow, SessionRow, WorkflowStatus
+    from layover.ports.batch_records import BatchItemRow, BatchRow
     from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
     from layover.ports.limit_records import AdmissionRow
     from layover.ports.records import (
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         Version,
         Wait,
     )
+    from layover.ports.seal_records import Seal, SealKey
     from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow, TriggerToken
     from layover.ports.view_records import LogChunk, NodeProgress
 
@@ -44,6 +46,7 @@ class MemoryDatabase:
     heads: dict[str, Head] = field(default_factory=dict)
     infos: dict[str, NewExecution] = field(default_factory=dict)
     inputs: dict[str, bytes] = field(default_factory=dict)  # of those that are found by what they began with
+    resumes: dict[str, int] = field(default_factory=dict)  # of those that were resumed: how often
     ends: dict[str, tuple[int, ClosedExecution]] = field(default_factory=dict)
     logs: dict[str, list[Entry]] = field(default_factory=dict)
     snapshots: dict[str, tuple[int, bytes]] = field(default_factory=dict)
@@ -64,10 +67,17 @@ class MemoryDatabase:
     trigger_events: dict[str, dict[int, TriggerEventRow]] = field(default_factory=dict)  # by trigger and number
     deliveries: dict[str, DeliveryRow] = field(default_factory=dict)  # by their own ids
     destinations: dict[str, DestinationRow] = field(default_factory=dict)  # by name
+    batches: dict[str, BatchRow] = field(default_factory=dict)  # by their own ids
+    batch_items: dict[str, dict[int, BatchItemRow]] = field(default_factory=dict)  # by batch and number
+    links: dict[bytes, LinkRow] = field(default_factory=dict)  # by hash
     people: dict[str, PersonRow] = field(default_factory=dict)  # by user
     versions: list[Version] = field(default_factory=list)
     audit: dict[tuple[int, str], AuditRow] = field(default_factory=dict)  # by moment and their own ids
+    seals: dict[int, Seal] = field(default_factory=dict)  # by number
+    seal_keys: dict[str, SealKey] = field(default_factory=dict)  # by their own ids
+    audit_documents: dict[bytes, bytes] = field(default_factory=dict)  # by hash
     keys: dict[str, Key] = field(default_factory=dict)  # by their own ids
+    sessions: dict[str, SessionRow] = field(default_factory=dict)  # by their own ids
     replies: dict[tuple[str, str], IdempotentReply] = field(default_factory=dict)  # by scope and key
     workflow_statuses: dict[str, WorkflowStatus] = field(default_factory=dict)  # by workflow
     locks: dict[str, tuple[str, int]] = field(default_factory=dict)  # by name: who holds it, and until when

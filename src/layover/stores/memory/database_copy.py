@@ -5,11 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from layover.ports.errors import StoreError
-from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
+from layover.ports.moving import (
+    CopiedEvent,
+    CopiedItem,
+    CopiedSnapshot,
+    KeptSignal,
+    SignalKey,
+    Size,
+    StoredExecution,
+    UsedRate,
+)
 from layover.ports.records import Token, Wait
 from layover.ports.view_records import PointFilter
 from layover.stores.checks import at_most
-from layover.stores.memory import api_keys
+from layover.stores.memory import api_keys, sessions
 from layover.stores.memory.appends import name_of
 from layover.stores.memory.outbox import outgoing
 from layover.stores.memory.queries import get, points
@@ -67,6 +76,13 @@ class MemoryDatabaseCopy:
         rows = (await self._session.turn()).deliveries
         return [rows[id_] for id_ in sorted(rows) if id_ > after][: at_most(most)]
 
+    async def read_batch_items(self, after: tuple[str, int] | None, most: int) -> list[CopiedItem]:
+        """Read items of batches."""
+        items = (await self._session.turn()).batch_items
+        names = sorted((batch_id, n) for batch_id, of_batch in items.items() for n in of_batch)
+        found = [name for name in names if after is None or name > after][: at_most(most)]
+        return [CopiedItem(batch_id=batch_id, item=items[batch_id][n]) for batch_id, n in found]
+
     async def read_other_messages(self, after: tuple[str, str, int] | None, most: int) -> list[Message]:
         """Read messages whose sender is no execution."""
         return other_messages(await self._session.turn(), after, most)
@@ -101,6 +117,7 @@ def _whole(db: MemoryDatabase, id_: str) -> StoredExecution:
         messages=tuple(outgoing(db, id_)),
         tokens=tuple(Token(hash=hash_, point=db.tokens[hash_].point) for hash_ in _of(db.tokens, id_)),
         waits=tuple(SignalKey(name=name, key=key, point=point) for name, key, point in _of(db.waits, id_)),
+        links=tuple(row for _, row in sorted(db.links.items()) if row.execution_id == id_),
         place=db.places.get(id_),
         logs=tuple(chunk for _, chunk in sorted(db.node_logs.get(id_, {}).items())),
         input=db.inputs.get(id_),
@@ -151,13 +168,22 @@ def write_batch(db: MemoryDatabase, batch: CopiedBatch) -> None:
             db.undispatched.add(kept.signal.id)
     db.rates.update({rate.name: rate.used_until for rate in batch.rates})
     db.keys.update({key.id: key for key in batch.keys})
+    db.sessions.update({row.id: row for row in batch.sessions})
     db.workflow_statuses.update({status.workflow: status for status in batch.workflow_statuses})
     db.audit.update({(entry.at, entry.id): entry for entry in batch.audit})
+    db.seals.update({seal.n: seal for seal in batch.seals})
+    db.seal_keys.update({key.id: key for key in batch.seal_keys})
+    db.audit_documents.update({document.hash: document.body for document in batch.audit_documents})
     db.triggers.update({row.id: row for row in batch.triggers})
     db.trigger_inputs.update({(one.trigger_id, one.input_id): one for one in batch.trigger_inputs})
     db.trigger_tokens.update({token.hash: token for token in batch.trigger_tokens})
     db.destinations.update({row.name: row for row in batch.destinations})
     db.deliveries.update({row.id: row for row in batch.deliveries})
+    db.batches.update({row.id: row for row in batch.batches})
+    for row in batch.batches:
+        db.batch_items.setdefault(row.id, {})
+    for copied in batch.batch_items:
+        db.batch_items.setdefault(copied.batch_id, {})[copied.item.n] = copied.item
     db.people.update({row.user: row for row in batch.people})
     db.outbox.update({name_of(message): message for message in batch.other_messages})
     for one in batch.trigger_events:
@@ -172,13 +198,19 @@ def _check(db: MemoryDatabase, batch: CopiedBatch) -> None:
         or any(kept.signal.id in db.signals for kept in batch.signals)
         or any(rate.name in db.rates for rate in batch.rates)
         or any(api_keys.is_there(db, key) for key in batch.keys)
+        or any(sessions.is_there(db, row) for row in batch.sessions)
         or any(status.workflow in db.workflow_statuses for status in batch.workflow_statuses)
         or any((entry.at, entry.id) in db.audit for entry in batch.audit)
+        or any(seal.n in db.seals for seal in batch.seals)
+        or any(key.id in db.seal_keys for key in batch.seal_keys)
+        or any(document.hash in db.audit_documents for document in batch.audit_documents)
         or any(row.id in db.triggers for row in batch.triggers)
         or any((one.trigger_id, one.input_id) in db.trigger_inputs for one in batch.trigger_inputs)
         or any(token.hash in db.trigger_tokens for token in batch.trigger_tokens)
         or any(row.name in db.destinations for row in batch.destinations)
         or any(row.id in db.deliveries for row in batch.deliveries)
+        or any(row.id in db.batches for row in batch.batches)
+        or any(one.item.n in db.batch_items.get(one.batch_id, {}) for one in batch.batch_items)
         or any(row.user in db.people for row in batch.people)
         or any(name_of(message) in db.outbox for message in batch.other_messages)
         or any(one.event.seq in db.trigger_events.get(one.trigger_id, {}) for one in batch.trigger_events)
@@ -197,6 +229,8 @@ def _write_whole(db: MemoryDatabase, whole: StoredExecution) -> None:
     db.heads[id_], db.infos[id_] = row.head, row.info
     if row.finished_at is not None and row.closed is not None:
         db.ends[id_] = (row.finished_at, row.closed)
+    if row.resume_count:
+        db.resumes[id_] = row.resume_count
     db.logs[id_], db.commands[id_] = list(whole.entries), list(whole.commands)
     if whole.snapshot is not None:
         db.snapshots[id_] = (whole.snapshot.seq, whole.snapshot.body)
@@ -205,6 +239,7 @@ def _write_whole(db: MemoryDatabase, whole: StoredExecution) -> None:
     db.tokens.update({token.hash: Wait(execution_id=id_, point=token.point) for token in whole.tokens})
     for wait in whole.waits:
         db.waits[wait.name, wait.key, wait.point] = Wait(execution_id=id_, point=wait.point)
+    db.links.update({link.hash: link for link in whole.links})
     if whole.input is not None:
         db.inputs[id_] = whole.input
     if whole.place is not None:

@@ -86,6 +86,11 @@ class MemoryDeliveries:
         rows = (await self._session.turn()).deliveries.values()
         return sum(1 for row in rows if row.execution_id == execution_id and row.state == "sent")
 
+    async def count_waiting(self, destination: str, most: int) -> int:
+        """Count what waits for a sender."""
+        rows = _first_of_lanes(await self._session.turn())
+        return min(sum(1 for row in rows if row.destination == destination), at_most(most))
+
     async def count_by_destination(self) -> list[DestinationCounts]:
         """Count what is pending and dead."""
         return count_by_destination(await self._session.turn())
@@ -123,13 +128,18 @@ def expand(
     db: MemoryDatabase, message: Message, deliveries: Sequence[DeliveryRow], messages: Sequence[Message]
 ) -> bool:
     """Insert deliveries in place of the message that they come from."""
-    if db.outbox.pop(name_of(message), None) is None:
+    if _is_behind(db, message) or db.outbox.pop(name_of(message), None) is None:
         return False
     for row in deliveries:
         db.destinations[row.destination] = _destination(db, row.destination)
         db.deliveries.setdefault(row.id, row)
     _send(db, messages)
     return True
+
+
+def _is_behind(db: MemoryDatabase, message: Message) -> bool:
+    way = (message.sender, message.destination)
+    return any((one.sender, one.destination) == way and one.n < message.n for one in db.outbox.values())
 
 
 def read_due(db: MemoryDatabase, now: int) -> DueDestinations:

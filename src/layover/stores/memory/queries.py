@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
+from layover.core.engine.state import PEOPLE
 from layover.ports.trigger_records import TRIGGER_STATES
-from layover.ports.view_records import ExecutionRow, Gauges, Loaded
+from layover.ports.view_records import ExecutionRow, Gauges, Loaded, Standing
 from layover.stores.checks import at_most, check_ids
+from layover.stores.execution_search import fits
 from layover.stores.filters import check_conditions, document_fulfils
 from layover.stores.json_contains import check_where, document_contains
 
@@ -47,6 +49,10 @@ class MemoryQueries:
     async def list_paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List paused executions."""
         return paused(await self._session.turn(), wanted)
+
+    async def read_standings(self, execution_ids: Sequence[str]) -> list[Standing | None]:
+        """Read where executions stand."""
+        return standings(await self._session.turn(), execution_ids)
 
     async def read_history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read a log."""
@@ -107,7 +113,12 @@ def _execution(db: MemoryDatabase, execution_id: str) -> ExecutionRow:
     info = db.infos[execution_id]
     numbers = (one.number for one in db.versions if (one.workflow, one.hash) == (info.workflow, info.hash))
     return ExecutionRow(
-        head=db.heads[execution_id], info=info, version=min(numbers), finished_at=finished_at, closed=closed
+        head=db.heads[execution_id],
+        info=info,
+        version=min(numbers),
+        finished_at=finished_at,
+        closed=closed,
+        resume_count=db.resumes.get(execution_id, 0),
     )
 
 
@@ -123,13 +134,7 @@ def page(db: MemoryDatabase, wanted: ExecutionFilter) -> list[ExecutionRow]:
 
 
 def _is_wanted(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
-    return (
-        wanted.workflow in (None, row.head.workflow)
-        and (not wanted.status or row.head.status in wanted.status)
-        and (wanted.tag is None or wanted.tag in row.info.tags)
-        and wanted.parent_id in (None, row.info.parent_id)
-        and (wanted.after is None or _age(row) < wanted.after)
-    )
+    return fits(row, wanted) and (wanted.after is None or _age(row) < wanted.after)
 
 
 def _began_with(db: MemoryDatabase, row: ExecutionRow, wanted: ExecutionFilter) -> bool:
@@ -151,6 +156,26 @@ def paused(db: MemoryDatabase, wanted: PausedFilter) -> list[ExecutionRow]:
         (at, id_) for at, id_ in heads if at is not None and (wanted.after is None or (at, id_) > wanted.after)
     )
     return [_execution(db, id_) for _, id_ in found[: at_most(wanted.limit)]]
+
+
+def standings(db: MemoryDatabase, execution_ids: Sequence[str]) -> list[Standing | None]:
+    """Read where executions stand."""
+    check_ids(execution_ids)
+    return [_standing(db, id_) if db.logs.get(id_) else None for id_ in execution_ids]
+
+
+def _standing(db: MemoryDatabase, execution_id: str) -> Standing:
+    rows = [row for row in db.points.values() if row.execution_id == execution_id]
+    newest = sorted(rows, key=_point_age, reverse=True)[:100]
+    found = sorted(
+        (row for row in newest if row.status == "open"),
+        key=lambda row: (row.point.kind not in PEOPLE, *_point_age(row)),
+    )
+    return Standing(
+        updated_at=db.logs[execution_id][-1].at,
+        points=len(found),
+        point=replace(found[0], schema=None) if found else None,
+    )
 
 
 def history(db: MemoryDatabase, execution_id: str, since: int, limit: int) -> list[Entry]:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from layover.ports.records import CLOSED
 from layover.stores.checks import at_most, check_ids
+from layover.stores.memory.audit import write_audit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.ports.records import AuditRow
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
 
@@ -24,10 +26,16 @@ class MemoryRetention:
         """Return executions that may be purged."""
         return purgeable_executions(await self._session.turn(), before, most, workflow)
 
-    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
+    async def purge(
+        self, execution_ids: Sequence[str], before: int | None = None, audit: AuditRow | None = None
+    ) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return purge(await self._session.turn(), execution_ids, before)
+        db = await self._session.turn()
+        count = purge(db, execution_ids, before)
+        if count:
+            write_audit(db, audit)
+        return count
 
     async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
         """Do nothing: there are no weekly partitions."""
@@ -64,6 +72,7 @@ def purge(db: MemoryDatabase, execution_ids: Sequence[str], before: int | None) 
         del db.heads[id_], db.infos[id_], db.logs[id_], db.commands[id_]
         db.inputs.pop(id_, None)
         db.ends.pop(id_, None)
+        db.resumes.pop(id_, None)
         db.snapshots.pop(id_, None)
         db.places.pop(id_, None)
         db.progress.pop(id_, None)
@@ -71,5 +80,6 @@ def purge(db: MemoryDatabase, execution_ids: Sequence[str], before: int | None) 
     db.points = {name: row for name, row in db.points.items() if row.execution_id not in purged}
     db.waits = {name: wait for name, wait in db.waits.items() if wait.execution_id not in purged}
     db.tokens = {hash_: wait for hash_, wait in db.tokens.items() if wait.execution_id not in purged}
+    db.links = {hash_: link for hash_, link in db.links.items() if link.execution_id not in purged}
     db.deliveries = {name: row for name, row in db.deliveries.items() if row.execution_id not in purged}
     return len(purged)

@@ -7,6 +7,7 @@ from layover.stores.memory.answers import MemoryAnswers
 from layover.stores.memory.api_keys import MemoryApiKeys
 from layover.stores.memory.appends import MemoryAppends
 from layover.stores.memory.audit import MemoryAudit
+from layover.stores.memory.batches import MemoryBatches
 from layover.stores.memory.claims import MemoryClaims, expire_leases
 from layover.stores.memory.commands import MemoryCommands
 from layover.stores.memory.database import MemoryDatabase
@@ -16,13 +17,16 @@ from layover.stores.memory.deliveries import MemoryDeliveries
 from layover.stores.memory.idempotency import MemoryIdempotency
 from layover.stores.memory.instances import MemoryInstances
 from layover.stores.memory.limits import MemoryLimits
+from layover.stores.memory.links import MemoryLinks
 from layover.stores.memory.locks import MemoryLocks
 from layover.stores.memory.node_reports import MemoryNodeReports
 from layover.stores.memory.outbox import MemoryOutbox
 from layover.stores.memory.people import MemoryPeople
 from layover.stores.memory.queries import MemoryQueries
 from layover.stores.memory.retention import MemoryRetention
+from layover.stores.memory.seals import MemorySeals
 from layover.stores.memory.session import MemorySession
+from layover.stores.memory.sessions import MemorySessions
 from layover.stores.memory.signals import MemorySignals
 from layover.stores.memory.triggers import MemoryTriggers
 from layover.stores.memory.workflow_status import MemoryWorkflowStatus
@@ -44,6 +48,8 @@ class MemoryStore:
         self.triggers = MemoryTriggers(session)
         self.deliveries = MemoryDeliveries(session)
         self.people = MemoryPeople(session)
+        self.batches = MemoryBatches(session)
+        self.links = MemoryLinks(session)
         self.definitions = MemoryDefinitions(session)
         self.node_reports = MemoryNodeReports(session)
         self.queries = MemoryQueries(session)
@@ -53,7 +59,9 @@ class MemoryStore:
         self.database_copy = MemoryDatabaseCopy(session)
         self.workflow_status = MemoryWorkflowStatus(session)
         self.api_keys = MemoryApiKeys(session)
+        self.sessions = MemorySessions(session)
         self.audit = MemoryAudit(session)
+        self.seals = MemorySeals(session)
         self.idempotency = MemoryIdempotency(session)
 
     async def open(self, instance: str) -> None:

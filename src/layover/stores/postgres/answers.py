@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from layover.core.engine.state import Point
 from layover.ports.errors import StoreError, StoreUnusable
 from layover.ports.records import Claimed, QueuedCommand, Refusal, Reserved
-from layover.stores.answers import judge_answer, reserved
+from layover.stores.answers import audit_of_answer, judge_answer, reserved
 from layover.stores.checks import check_texts
 from layover.stores.postgres.audit import audit_columns
 from layover.stores.postgres.batcher import Batcher
@@ -27,7 +27,7 @@ from layover.stores.rows import command_of
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Sequence
 
-    from layover.core.engine.commands import Answer
+    from layover.core.engine.commands import PointAct
     from layover.ports.records import AuditRow, Claim, Head, PointRow
     from layover.stores.postgres.database import PostgresSchema, Row, StatementRunner, Transaction
     from layover.stores.postgres.session import PostgresSession
@@ -41,7 +41,7 @@ _POINT_COLUMNS = 7
 class AnswerRequest(NamedTuple):
     """An answer, and the claim of the instance that wishes to drive the execution because of it."""
 
-    answer: Answer
+    answer: PointAct
     source: str
     now: int
     claim: Claim | None
@@ -61,7 +61,7 @@ class PostgresAnswers:
         self._batcher = Batcher(self._attempt_all)
 
     async def reserve(
-        self, answer: Answer, source: str, now: int, claim: Claim | None = None, audit: AuditRow | None = None
+        self, answer: PointAct, source: str, now: int, claim: Claim | None = None, audit: AuditRow | None = None
     ) -> Reserved | Refusal:
         """Reserve a pause point for an answer, and enqueue it."""
         check_texts(answer.point, source)
@@ -147,8 +147,8 @@ def _judge(place: int, request: AnswerRequest, row: Row | None) -> Answered | _J
     # A command without an idempotency key is identified by its position.
     source_n = 0 if source else n
     body = msgspec.json.encode(given)
-    command = QueuedCommand(n=n, at=now, kind="Answer", body=body, source=source, source_n=source_n)
-    return _Judged(place, head, found, point, command, claim, audit, length)
+    command = QueuedCommand(n=n, at=now, kind=type(given).__name__, body=body, source=source, source_n=source_n)
+    return _Judged(place, head, found, point, command, claim, audit_of_answer(audit, head.execution_id), length)
 
 
 async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judged, Reserved]]:
@@ -162,6 +162,7 @@ async def _write(db: StatementRunner, judged: list[_Judged]) -> list[tuple[_Judg
         [one.point.status for one in judged],
         [msgspec.json.encode(one.point) for one in judged],
         [one.command.at for one in judged],
+        [one.command.kind for one in judged],
         [one.command.body for one in judged],
         [one.command.source for one in judged],
         [one.command.source_n for one in judged],

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
-from msgspec.structs import astuple
 
 from layover.ports.commit_points import CommitPoint, announce_soon
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED, ChangedPoint, ClosedPoint, OpenedPoint, Outcome, ResumeWaitChange
 from layover.stores.checks import checked_appends, point_exists
 from layover.stores.json_contains import storable_input
+from layover.stores.postgres.audit import audit_values
 from layover.stores.postgres.commit_statements import (
     KEEPING,
     LEASED,
@@ -178,6 +178,7 @@ class _Group:
         values["new_finished_at"] = [a.at if end is not None else None for a, end in zip(appends, ends, strict=True)]
         values["new_outcomes"] = [end.outcome if end is not None else None for end in ends]
         values["new_error_codes"] = [end.error_code if end is not None else None for end in ends]
+        values["new_resumes"] = [append.resume_count or 0 for append in appends]
 
     def _wake_at(self, append: Append) -> int | None:
         if append.rest is not None:
@@ -226,7 +227,9 @@ class _Group:
         if append.closed is not None and append.new is None:
             end = append.closed
             how = (append.at, end.outcome, end.error_code) if append.status in CLOSED else (None, None, None)
-            self._add("closed_executions", _ENDED, (id_, *how))
+            self._add("closed_executions", _ENDED, (id_, *how, append.resume_count))
+        elif append.resume_count is not None and append.new is None:  # a statement writes a row once
+            self._add("resumed_executions", _RESUMED, (id_, append.resume_count))
         for message in append.messages:
             row = (id_, message.n, message.destination, message.kind, message.body, message.due_at)
             self._add("messages", _MESSAGES, row)
@@ -236,7 +239,9 @@ class _Group:
             started = append.trigger_input
             self._add(STARTED_INPUTS, _STARTED, (id_, started.trigger_id, started.input_id))
         if append.audit is not None:
-            self._add("audit_entries", _AUDITED, (id_, *astuple(append.audit)))
+            self._add("audit_entries", _AUDITED, (id_, *audit_values(append.audit)))
+        for decided in append.decided:
+            self._add("audit_entries", _AUDITED, (id_, *audit_values(decided)))
 
     def _change_points(self, append: Append) -> None:
         """Add changes of pause points. A statement writes a row once, so all changes of a point are merged."""
@@ -289,7 +294,8 @@ class _Group:
 
 _EARLIER = ("earlier_ids", "earlier_seq", "earlier_counts", "earlier_at", "earlier_bodies", "earlier_created_at")
 _SNAPSHOTS = ("snapshot_ids", "snapshot_seq", "snapshot_bodies")
-_ENDED = ("ended_ids", "ended_at", "ended_outcomes", "ended_error_codes")
+_ENDED = ("ended_ids", "ended_at", "ended_outcomes", "ended_error_codes", "ended_resumes")
+_RESUMED = ("resumed_ids", "resumed_counts")
 _MESSAGES = ("senders", "message_n", "destinations", "message_kinds", "message_bodies", "due_at")
 _STARTED = ("started_ids", "started_triggers", "started_inputs")
 _TOKENS = ("token_ids", "token_hashes", "token_points")
@@ -316,6 +322,11 @@ _AUDITED = (
     "audit_credentials",
     "audit_requests",
     "audit_details",
+    "audit_bodies",
+    "audit_salts",
+    "audit_leaves",
+    "audit_seen",
+    "audit_documents",
 )
 _WAITS = ("wait_ids", "wait_names", "wait_keys", "wait_points")
 _UNWAITED = ("unwaited_ids", "unwaited_points")

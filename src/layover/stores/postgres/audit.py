@@ -1,4 +1,4 @@
-"""Audit entries. Each is written in the transaction of its act."""
+"""Audit entries. Each is written in the transaction of its act, if that has one."""
 
 from __future__ import annotations
 
@@ -26,11 +26,17 @@ class PostgresAudit:
     def __init__(self, session: PostgresSession) -> None:
         self._session = session
 
+    async def write(self, entry: AuditRow) -> None:
+        """Write the entry of an act that writes nothing else."""
+        await write_audit(self._session.db, entry)
+
     async def list_entries(self, wanted: AuditFilter) -> list[AuditRow]:
         """List audit entries, newest first, by the index that fits the filter best."""
         db = self._session.db
         usual = (*(wanted.after or _NEWEST), at_most(wanted.limit), wanted.act, wanted.target)
-        if wanted.execution_id is not None:
+        if wanted.to_no_execution:
+            rows = await db.fetch("list_audit_entries_of_target", *usual, wanted.user)
+        elif wanted.execution_id is not None:
             rows = await db.fetch("list_audit_entries_of_execution", *usual, wanted.user, wanted.execution_id)
         elif wanted.user is not None:
             rows = await db.fetch("list_audit_entries_of_user", *usual, wanted.user)
@@ -38,17 +44,22 @@ class PostgresAudit:
             rows = await db.fetch("list_audit_entries", *usual)
         return [audit_of(row) for row in rows]
 
-    async def delete_old(self, before: int, most: int) -> int:
-        """Delete old audit entries, oldest first; entries that another instance deletes are not counted."""
-        count: int = await self._session.db.fetchval("delete_old_audit_entries", before, at_most(most))
-        return count
+    async def read_document(self, hash_: bytes) -> bytes | None:
+        """Read what a user saw."""
+        body: bytes | None = await self._session.db.fetchval("audit_document_by_hash", hash_)
+        return body
 
 
 def audit_columns(entries: Sequence[AuditRow]) -> list[list[object]]:
     """Return entries column by column, in the order in which the statements take them."""
     if not entries:
-        return [[] for _ in AuditRow.__struct_fields__]
-    return [list(column) for column in zip(*map(astuple, entries), strict=True)]
+        return [[] for _ in AuditRow.__struct_fields__[:-1]]
+    return [list(column) for column in zip(*map(audit_values, entries), strict=True)]
+
+
+def audit_values(entry: AuditRow) -> tuple[object, ...]:
+    """Return the values of an entry that is written: no seal holds it yet."""
+    return astuple(entry)[:-1]
 
 
 async def write_audit(db: StatementRunner, entry: AuditRow | None) -> None:

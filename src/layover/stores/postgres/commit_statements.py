@@ -50,6 +50,7 @@ BELONGINGS = (
     "ended_waits",
     "snapshots",
     "closed_executions",
+    "resumed_executions",
     "messages",
     "tokens",
     "audit_entries",

@@ -9,20 +9,33 @@ import msgspec
 from msgspec.structs import astuple
 
 from layover.ports.errors import StoreError
-from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
+from layover.ports.moving import (
+    CopiedEvent,
+    CopiedItem,
+    CopiedSnapshot,
+    KeptSignal,
+    SignalKey,
+    Size,
+    StoredExecution,
+    UsedRate,
+)
 from layover.ports.records import Token
 from layover.ports.trigger_records import TriggerEventRow, TriggerToken
+from layover.stores.batches import item_of
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
 from layover.stores.postgres import api_keys, weekly_partitions
+from layover.stores.postgres.batches import insert_batch
 from layover.stores.postgres.deliveries import insert_deliveries
 from layover.stores.postgres.limits import save_places
+from layover.stores.postgres.links import link_of
 from layover.stores.postgres.node_reports import chunk_of
 from layover.stores.postgres.queries import commands_of_executions
 from layover.stores.postgres.rows import execution_of, message_of, place_of_row, point_of
+from layover.stores.postgres.seals import write_keys, write_seals
 from layover.stores.postgres.settlements import delivery_of
 from layover.stores.postgres.triggers import input_columns, input_of
-from layover.stores.rows import entry_of, signal_of, workflow_status_values
+from layover.stores.rows import entry_of, session_values, signal_of, workflow_status_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +43,7 @@ if TYPE_CHECKING:
 
     from layover.ports.delivery_records import DeliveryRow
     from layover.ports.moving import CopiedBatch
-    from layover.ports.records import Message, PointRow
+    from layover.ports.records import AuditRow, Message, PointRow
     from layover.ports.trigger_records import InputRow
     from layover.ports.view_records import ExecutionRow
     from layover.stores.postgres.database import PostgresSchema, Transaction
@@ -97,6 +110,11 @@ class PostgresDatabaseCopy:
         rows = await self._session.db.fetch("deliveries_after", after or _FIRST_ID, at_most(most))
         return [delivery_of(row) for row in rows]
 
+    async def read_batch_items(self, after: tuple[str, int] | None, most: int) -> list[CopiedItem]:
+        """Read items of batches."""
+        rows = await self._session.db.fetch("all_batch_items_after", *(after or (_FIRST_ID, 0)), at_most(most))
+        return [CopiedItem(batch_id=row[0], item=item_of(row[1:])) for row in rows]
+
     async def read_other_messages(self, after: tuple[str, str, int] | None, most: int) -> list[Message]:
         """Read messages whose sender is no execution."""
         rows = await self._session.db.fetch("other_messages_after", *(after or (_FIRST_ID, "", 0)), at_most(most))
@@ -125,6 +143,9 @@ async def _read_executions(tx: Transaction, ids: list[str]) -> list[StoredExecut
     logs = defaultdict(list)
     for chunk in map(chunk_of, await tx.fetch("node_logs_of_executions", ids)):
         logs[chunk.execution_id].append(chunk)
+    links = defaultdict(list)
+    for link in map(link_of, await tx.fetch("links_of_executions", ids)):
+        links[link.execution_id].append(link)
     places = {place.execution_id: place for place in map(place_of_row, await tx.fetch("places_of_executions", ids))}
     inputs = {row[0]: row[1].encode() for row in await tx.fetch("inputs_of_executions", ids)}
     return [
@@ -137,6 +158,7 @@ async def _read_executions(tx: Transaction, ids: list[str]) -> list[StoredExecut
             messages=tuple(messages[id_]),
             tokens=tuple(tokens[id_]),
             waits=tuple(waits[id_]),
+            links=tuple(links[id_]),
             place=places.get(id_),
             logs=tuple(logs[id_]),
             input=inputs.get(id_),
@@ -181,15 +203,20 @@ async def _write_batch(tx: Transaction, batch: CopiedBatch) -> None:
     await _insert(tx, "insert_messages", (astuple(message) for whole in executions for message in whole.messages))
     await _insert(tx, "insert_tokens", ((whole.id, *astuple(token)) for whole in executions for token in whole.tokens))
     await _insert(tx, "insert_waits", ((whole.id, *astuple(wait)) for whole in executions for wait in whole.waits))
+    await _insert(tx, "insert_links", (astuple(link) for whole in executions for link in whole.links))
     await _insert(tx, "insert_node_logs", (astuple(chunk) for whole in executions for chunk in whole.logs))
     await save_places(tx, [whole.place for whole in executions if whole.place is not None])
     await _insert(tx, "insert_signals", ((*astuple(kept.signal), kept.dispatched) for kept in batch.signals))
     await _insert(tx, "insert_rates", (astuple(rate) for rate in batch.rates))
     await _insert(tx, "insert_api_keys", map(api_keys.columns, batch.keys))
+    await _insert(tx, "insert_sessions", (tuple(session_values(row).values()) for row in batch.sessions))
     await _insert(
         tx, "insert_workflow_statuses", (tuple(workflow_status_values(one).values()) for one in batch.workflow_statuses)
     )
-    await _insert(tx, "insert_audit_entries", map(astuple, batch.audit))
+    await _insert(tx, "insert_audit_entries", map(_audit_columns, batch.audit))
+    await write_seals(tx, batch.seals)
+    await write_keys(tx, batch.seal_keys)
+    await _insert(tx, "insert_audit_documents", map(astuple, batch.audit_documents))
     await _insert(tx, "copy_triggers", map(astuple, batch.triggers))
     await _insert(tx, "copy_trigger_inputs", map(input_columns, batch.trigger_inputs))
     await _insert(tx, "insert_trigger_tokens", map(astuple, batch.trigger_tokens))
@@ -200,12 +227,21 @@ async def _write_batch(tx: Transaction, batch: CopiedBatch) -> None:
     for person in batch.people:
         await tx.fetch("copy_person", *astuple(person))
     await _insert(tx, "insert_messages", map(astuple, batch.other_messages))
+    for row in batch.batches:
+        if not await insert_batch(tx, row):
+            raise StoreError("Some of it is there already.")
+    await _insert(tx, "copy_batch_items", ((one.batch_id, *astuple(one.item)) for one in batch.batch_items))
 
 
 async def _insert(tx: Transaction, statement: str, rows: Iterable[tuple[object, ...]]) -> None:
     columns = [list(column) for column in zip(*rows, strict=True)]
     if columns:
         await tx.fetch(statement, *columns)
+
+
+def _audit_columns(row: AuditRow) -> tuple[object, ...]:
+    *columns, _document, seal = astuple(row)  # documents are copied by themselves
+    return (*columns, seal)
 
 
 def _head_columns(row: ExecutionRow) -> tuple[object, ...]:
@@ -246,6 +282,7 @@ def _execution_columns(whole: StoredExecution) -> tuple[object, ...]:
         closed.outcome if closed is not None else None,
         closed.error_code if closed is not None else None,
         whole.input.decode() if whole.input is not None else None,
+        row.resume_count,
     )
 
 

@@ -7,7 +7,7 @@ decided from a row is read after the lock. A lane belongs to a destination, so i
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import astuple
 
@@ -16,6 +16,7 @@ from layover.stores import deliveries as shared
 from layover.stores.checks import at_most, check_ids, check_texts
 from layover.stores.deliveries import MOST_COUNTED, NEWEST_DELIVERY, DueDestination, destination_of
 from layover.stores.postgres.audit import write_audit
+from layover.stores.postgres.batcher import Batcher
 from layover.stores.postgres.settlements import (
     Nothing,
     Settlements,
@@ -46,28 +47,48 @@ if TYPE_CHECKING:
     from layover.stores.postgres.session import PostgresSession
 
 
+_MOST_TOGETHER: Final = 10  # deliveries of a message that is expanded together with others
+
+
+class _Expansion(NamedTuple):
+    """What is to be inserted in place of a message."""
+
+    message: Message
+    deliveries: Sequence[DeliveryRow]
+    messages: Sequence[Message]
+
+
 class PostgresDeliveries:
     """Deliveries of a schema."""
 
     def __init__(self, session: PostgresSession) -> None:
         self._session = session
         self._settlements = Settlements(session)
+        self._expansions = Batcher(self._expand_all)
 
     def start_anew(self) -> None:
         """Begin with new batches: those of before may belong to an event loop that has ended."""
         self._settlements.start_anew()
+        self._expansions = Batcher(self._expand_all)
 
     async def expand(
         self, message: Message, deliveries: Sequence[DeliveryRow], messages: Sequence[Message] = ()
     ) -> bool:
-        """Insert deliveries and delete the message that they come from; nothing if the message is gone."""
+        """Insert deliveries in place of a message, together with those of other messages."""
         shared.check_deliveries(deliveries)
         check_ids(one.sender for one in (message, *messages))
+        expansion = _Expansion(message, deliveries, messages)
         try:
-            await self._session.db.transact(lambda tx: _expand(tx, message, deliveries, messages))
+            if len(deliveries) > _MOST_TOGETHER:
+                return all(await self._expand_all([expansion]))
+            return await self._expansions.ask(expansion)
         except Nothing:
             return False
-        return True
+
+    async def _expand_all(self, group: Sequence[_Expansion]) -> list[bool]:
+        """Expand messages in one transaction, or none of them: then each is tried alone."""
+        await self._session.db.transact(lambda tx: _expand(tx, group))
+        return [True for _ in group]
 
     async def read_due(self, now: int) -> DueDestinations:
         """Read which destinations have deliveries that are due."""
@@ -122,6 +143,11 @@ class PostgresDeliveries:
         count: int = await self._session.db.fetchval("count_sent_deliveries", execution_id)
         return count
 
+    async def count_waiting(self, destination: str, most: int) -> int:
+        """Return how many deliveries to a destination can be claimed once they are due; at most so many."""
+        count: int = await self._session.db.fetchval("count_waiting_deliveries", destination, at_most(most))
+        return count
+
     async def count_by_destination(self) -> list[DestinationCounts]:
         """Count what is pending and dead, for every destination that has any."""
         return shared.counts_of(await self._session.db.fetch("count_deliveries_by_destination", MOST_COUNTED))
@@ -172,16 +198,15 @@ async def _locked(tx: StatementRunner, names: Collection[str]) -> dict[str, Dest
         await tx.fetch("create_destinations", sorted(missing))  # it may be deleted before it is locked: then again
 
 
-async def _expand(
-    tx: StatementRunner, message: Message, deliveries: Sequence[DeliveryRow], messages: Sequence[Message]
-) -> None:
-    names = {row.destination for row in deliveries}
+async def _expand(tx: StatementRunner, group: Sequence[_Expansion]) -> None:
+    names = {row.destination for one in group for row in one.deliveries}
     if names:
         await _locked(tx, names)
-    if await tx.fetchrow("take_message", message.sender, message.destination, message.n) is None:
+    given = [(one.message.sender, one.message.destination, one.message.n) for one in group]
+    if len(await tx.fetch("take_messages", *columns(given))) < len(group):
         raise Nothing
-    await insert_deliveries(tx, deliveries)
-    await send(tx, messages)
+    await insert_deliveries(tx, [row for one in group for row in one.deliveries])
+    await send(tx, [message for one in group for message in one.messages])
 
 
 async def insert_deliveries(tx: StatementRunner, deliveries: Sequence[DeliveryRow]) -> int:

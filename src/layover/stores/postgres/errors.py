@@ -21,8 +21,12 @@ _EXISTS = {
     "tokens_pkey": ("token_exists", "A token was given out before"),
     "tokens_by_hash": ("token_exists", "A token was given out before"),
     "keys_pkey": ("key_exists", "There is such a key already"),
+    "audit_seals_pkey": ("seal_exists", "There is such a seal already"),
     "keys_by_hash": ("key_exists", "There is such a key already"),
+    "sessions_pkey": ("session_exists", "There is such a session already"),
+    "sessions_by_hash": ("session_exists", "There is such a session already"),
 }
+_SECRET = ("token_exists", "key_exists", "session_exists")
 
 
 def store_error(error: BaseException, shown: str) -> StoreError:  # noqa: C901, PLR0912 - a table with a line for each
@@ -30,8 +34,8 @@ def store_error(error: BaseException, shown: str) -> StoreError:  # noqa: C901, 
     match error:
         case pg.UniqueViolationError() if error.constraint_name in _EXISTS:
             code, text = _EXISTS[error.constraint_name]
-            # The detail has the value; that of a token or an API key is a secret.
-            detail = f": {error.detail}" if error.detail and code not in ("token_exists", "key_exists") else "."
+            # The detail has the value; that of a token, an API key or a session is a secret.
+            detail = f": {error.detail}" if error.detail and code not in _SECRET else "."
             return StoreError(f"{text}{detail}", code=code)
         case pg.NotNullViolationError(column_name="version_id"):
             return StoreError("There is no such version of the workflow.", code="unknown_version")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from layover.ports.records import Outbox
 from layover.stores.checks import at_most, check_ids
+from layover.stores.postgres.batcher import Batcher
 from layover.stores.postgres.rows import message_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ class PostgresOutbox:
 
     def __init__(self, session: PostgresSession) -> None:
         self._session = session
+        self.start_anew()
+
+    def start_anew(self) -> None:
+        """Begin with new batches: those of before may belong to an event loop that has ended."""
+        self._postponed = Batcher(self._postpone_all)
 
     async def read_due(self, now: int, most: int) -> Outbox:
         """Read messages that are due, and when the next one is.
@@ -64,7 +70,13 @@ class PostgresOutbox:
     async def postpone(self, message: Message, due_at: int) -> None:
         """Postpone a message."""
         check_ids([message.sender])
-        await self._session.db.fetch("postpone_message", message.sender, message.destination, message.n, due_at)
+        await self._postponed.ask((message, due_at))
+
+    async def _postpone_all(self, asked: Sequence[tuple[Message, int]]) -> list[None]:
+        last = {(one.sender, one.destination, one.n): due_at for one, due_at in asked}
+        names, dues = list(last), list(last.values())
+        await self._session.db.fetch("postpone_messages", *zip(*names, strict=True), dues)
+        return [None for _ in asked]
 
     async def list_undelivered(self, sender: str) -> list[Message]:
         """Read the undelivered messages of an execution in the order in which they were written."""

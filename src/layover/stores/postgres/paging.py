@@ -11,13 +11,23 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from layover.stores.checks import at_most, check_ids
+from layover.stores.execution_search import (
+    MOST_ALIKE,
+    PartedSearch,
+    alike,
+    candidates_of,
+    from_the_end,
+    is_search,
+    merged,
+    with_tag_of,
+)
 from layover.stores.filters import check_conditions, document_fulfils
-from layover.stores.json_contains import check_where
+from layover.stores.json_contains import check_where, document_contains
 from layover.stores.postgres.rows import execution_of
 
 if TYPE_CHECKING:
-    from layover.core.conditions import PathCondition
     from layover.ports.view_records import ExecutionFilter, ExecutionRow
+    from layover.stores.execution_search import Candidates
     from layover.stores.postgres.database import Row, StatementRunner
 
 # A first page begins beyond any row: the same comparison then serves every page, and uses the index.
@@ -35,12 +45,14 @@ async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRo
     check_where(wanted.where)
     check_conditions(wanted.conditions)
     limit = at_most(wanted.limit)
+    if is_search(wanted):
+        return await _found(db, from_the_end(wanted), limit)
     if not wanted.conditions or not limit:
         return await _part(db, wanted)
     found: list[ExecutionRow] = []
     part = replace(wanted, limit=min(limit, _FIRST_PART))
     while rows := await _part(db, part):
-        found += await _fulfilling(db, rows, wanted.conditions)
+        found += await _beginning_with(db, rows, replace(wanted, where=None))  # its rows contain that
         if len(found) >= limit or len(rows) < part.limit:
             break
         last = rows[-1]
@@ -49,13 +61,49 @@ async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRo
     return found[:limit]
 
 
-async def _fulfilling(
-    db: StatementRunner, rows: list[ExecutionRow], conditions: tuple[PathCondition, ...]
+async def _found(db: StatementRunner, wanted: ExecutionFilter, limit: int) -> list[ExecutionRow]:
+    if wanted.search is None:
+        return await _searched(db, wanted, wanted, candidates_of(wanted))
+    lists = [await _searched(db, with_tag_of(wanted), wanted, None)]
+    for statement, first, last in alike(wanted.search):
+        rows = [execution_of(row) for row in await db.fetch(statement, first, last, MOST_ALIKE)]
+        lists.append(await _beginning_with(db, rows, wanted))
+    return merged(lists, wanted, limit)
+
+
+async def _searched(
+    db: StatementRunner, read: ExecutionFilter, wanted: ExecutionFilter, candidates: Candidates | None
 ) -> list[ExecutionRow]:
-    """Return the executions whose input fulfils conditions."""
+    """Read candidates in parts, and return what fits a filter."""
+    search = PartedSearch(wanted, at_most(wanted.limit))
+    if read.parent_id is not None or read.where is not None:  # shared by few
+        candidates = None
+    while (part := search.part) is not None:
+        chosen = replace(read, after=part.after, limit=part.limit)
+        if candidates is None:
+            rows = await _part(db, chosen)
+        else:
+            after = chosen.after if chosen.after is not None else _NEWEST
+            value = () if candidates.value is None else (candidates.value,)
+            found = await db.fetch(candidates.statement, chosen.limit, *after, *value)
+            rows = [execution_of(row) for row in found]
+        search.take(rows, await _beginning_with(db, rows, wanted))
+    return search.found[: at_most(wanted.limit)]
+
+
+async def _beginning_with(db: StatementRunner, rows: list[ExecutionRow], wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """Return the executions whose input contains and fulfils what a filter asks for."""
+    if not rows or (wanted.where is None and not wanted.conditions):
+        return rows
     ids = [row.head.execution_id for row in rows]
     inputs = {row[0]: row[1].encode() for row in await db.fetch("inputs_of_executions", ids)}
-    return [row for row in rows if document_fulfils(inputs.get(row.head.execution_id), conditions)]
+    where, given = wanted.where, ((row, inputs.get(row.head.execution_id)) for row in rows)
+    return [
+        row
+        for row, document in given
+        if (where is None or document_contains(document, where))
+        and (not wanted.conditions or document_fulfils(document, wanted.conditions))
+    ]
 
 
 async def _part(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRow]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, get_args
 from msgspec.structs import asdict
 
 from layover.core.engine.events import PointKind
-from layover.ports.view_records import Loaded
+from layover.ports.view_records import Loaded, Standing
 from layover.stores.checks import at_most, check_ids, check_texts
 from layover.stores.postgres.batcher import Batcher
 from layover.stores.postgres.gauges import read_gauges
@@ -44,6 +44,7 @@ class PostgresQueries(TimedQueries):
         self._loads = Batcher(self._load_for_all)
         self._found_points = Batcher(self._find_points_for_all)
         self._points = Batcher(self._list_points_for_all)
+        self._entries = Batcher(self._read_entries_for_all)
 
     @timed
     async def load(self, execution_ids: Sequence[str]) -> list[Loaded | None]:
@@ -94,10 +95,34 @@ class PostgresQueries(TimedQueries):
         return [execution_of(row) for row in rows]
 
     @timed
+    async def read_standings(self, execution_ids: Sequence[str]) -> list[Standing | None]:
+        """Read where executions stand."""
+        check_ids(execution_ids)
+        found: list[Standing | None] = [None] * len(execution_ids)
+        for place, at, points, *row in await self._session.db.fetch("standings_of_executions", list(execution_ids)):
+            standing = (
+                Standing(updated_at=at)
+                if points is None
+                else Standing(updated_at=at, points=points, point=point_of(row))
+            )
+            found[place - 1] = standing
+        return found
+
+    @timed
     async def read_history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
         """Read the log, beginning with the entry that holds an event."""
         check_ids([execution_id])
+        if limit == 1:
+            return await self._entries.ask((execution_id, since))
         return [entry_of(row) for row in await self._session.db.fetch("history", execution_id, since, at_most(limit))]
+
+    async def _read_entries_for_all(self, wanted: Sequence[tuple[str, int]]) -> list[list[Entry]]:
+        """Read the entries that hold an event, for several callers."""
+        ids, seqs = [id_ for id_, _ in wanted], [seq for _, seq in wanted]
+        found: list[list[Entry]] = [[] for _ in wanted]
+        for place, *row in await self._session.db.fetch("entries_with_events", ids, seqs):
+            found[place - 1].append(entry_of(row))
+        return found
 
     @timed
     async def list_points(self, wanted: PointFilter) -> list[PointRow]:

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most, check_ids
 from layover.stores.postgres import weekly_partitions
+from layover.stores.postgres.audit import write_audit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.ports.records import AuditRow
     from layover.stores.postgres.database import Transaction
     from layover.stores.postgres.session import PostgresSession
 
@@ -24,7 +26,9 @@ class PostgresRetention:
         """Return executions that closed before a moment and have nothing left to do, oldest first."""
         return [row[0] for row in await self._session.db.fetch("purgeable_executions", before, at_most(most), workflow)]
 
-    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
+    async def purge(
+        self, execution_ids: Sequence[str], before: int | None = None, audit: AuditRow | None = None
+    ) -> int:
         """Delete all there is of executions that are done.
 
         The second statement begins after the heads are locked. What it sees does not change: rows are added to an
@@ -36,6 +40,8 @@ class PostgresRetention:
         async def delete(tx: Transaction) -> int:
             closed = [row[0] for row in await tx.fetch("lock_closed_heads", execution_ids)]
             count: int = await tx.fetchval("purge_executions", closed, before) if closed else 0
+            if count:
+                await write_audit(tx, audit)
             return count
 
         return await self._session.db.transact(delete)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 HEAD_COLUMNS = 15
 INFO_COLUMNS = 8
-EXECUTION_COLUMNS = HEAD_COLUMNS + INFO_COLUMNS + 4
+EXECUTION_COLUMNS = HEAD_COLUMNS + INFO_COLUMNS + 5
 
 
 def head_of(row: Columns) -> Head:
@@ -73,7 +73,7 @@ def info_of(row: Columns) -> NewExecution:
 
 def execution_of(row: Columns) -> ExecutionRow:
     """Return an execution in a list."""
-    finished_at, outcome, error_code, number = row[HEAD_COLUMNS + INFO_COLUMNS :]
+    finished_at, outcome, error_code, number, resumes = row[HEAD_COLUMNS + INFO_COLUMNS :]
     head, info = head_of(row[:HEAD_COLUMNS]), info_of(row[HEAD_COLUMNS : HEAD_COLUMNS + INFO_COLUMNS])
     if head.status == "paused" and head.paused_at is None:  # older releases do not set it
         head = replace(head, paused_at=info.created_at)
@@ -83,6 +83,7 @@ def execution_of(row: Columns) -> ExecutionRow:
         version=number,
         finished_at=finished_at,
         closed=ClosedExecution(outcome=outcome, error_code=error_code) if finished_at is not None else None,
+        resume_count=resumes,
     )
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
-from msgspec.structs import astuple
-
 from layover.stores.checks import at_most
+from layover.stores.postgres.audit import audit_columns
 from layover.stores.postgres.rows import wait_of
 from layover.stores.rows import signal_of
 
@@ -29,7 +28,7 @@ class PostgresSignals:
         db = self._session.db
         values = (signal.id, signal.name, signal.key, signal.at, signal.data)
         if audit is not None:
-            return await db.fetchrow("insert_signal_audited", *values, *astuple(audit)) is not None
+            return await db.fetchrow("insert_signal_audited", *values, *audit_columns([audit])) is not None
         return await db.fetchrow("insert_signal", *values) is not None
 
     async def list_waits(self, name: str, key: str) -> list[Wait]:

@@ -11,6 +11,7 @@ from layover.stores.postgres.answers import PostgresAnswers
 from layover.stores.postgres.api_keys import PostgresApiKeys
 from layover.stores.postgres.appends import PostgresAppends
 from layover.stores.postgres.audit import PostgresAudit
+from layover.stores.postgres.batches import PostgresBatches
 from layover.stores.postgres.claims import PostgresClaims
 from layover.stores.postgres.commands import PostgresCommands
 from layover.stores.postgres.database import PostgresSchema
@@ -23,6 +24,7 @@ from layover.stores.postgres.idempotency import PostgresIdempotency
 from layover.stores.postgres.inspection import PostgresInspection
 from layover.stores.postgres.instances import PostgresInstances
 from layover.stores.postgres.limits import PostgresLimits
+from layover.stores.postgres.links import PostgresLinks
 from layover.stores.postgres.liveness import LocalInstances
 from layover.stores.postgres.locks import PostgresLocks
 from layover.stores.postgres.node_reports import PostgresNodeReports
@@ -30,7 +32,9 @@ from layover.stores.postgres.outbox import PostgresOutbox
 from layover.stores.postgres.people import PostgresPeople
 from layover.stores.postgres.queries import PostgresQueries
 from layover.stores.postgres.retention import PostgresRetention
+from layover.stores.postgres.seals import PostgresSeals
 from layover.stores.postgres.session import PostgresSession
+from layover.stores.postgres.sessions import PostgresSessions
 from layover.stores.postgres.signals import PostgresSignals
 from layover.stores.postgres.triggers import PostgresTriggers
 from layover.stores.postgres.workflow_status import PostgresWorkflowStatus
@@ -58,6 +62,8 @@ class PostgresStore:
         self.triggers = PostgresTriggers(session)
         self.deliveries = PostgresDeliveries(session)
         self.people = PostgresPeople(session)
+        self.batches = PostgresBatches(session)
+        self.links = PostgresLinks(session)
         self.definitions = PostgresDefinitions(session)
         self.node_reports = PostgresNodeReports(session)
         self.queries = PostgresQueries(session)
@@ -68,7 +74,9 @@ class PostgresStore:
         self.inspection = PostgresInspection(session)
         self.workflow_status = PostgresWorkflowStatus(session)
         self.api_keys = PostgresApiKeys(session)
+        self.sessions = PostgresSessions(session)
         self.audit = PostgresAudit(session)
+        self.seals = PostgresSeals(session)
         self.idempotency = PostgresIdempotency(session)
         self._heartbeats = Heartbeats(session)
         self._hints: NotifiedHints | None = None
@@ -115,6 +123,7 @@ class PostgresStore:
         db, self._session.opened = self._session.opened, None
         self.answers.start_anew()
         self.deliveries.start_anew()
+        self.outbox.start_anew()
         self.queries.start_anew()
         if db is None:
             return

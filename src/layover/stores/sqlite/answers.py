@@ -9,7 +9,7 @@ import msgspec
 from layover.core.engine.state import Point
 from layover.ports.errors import StoreUnusable
 from layover.ports.records import ChangedPoint, Enqueue
-from layover.stores.answers import judge_answer, reserved
+from layover.stores.answers import audit_of_answer, judge_answer, reserved
 from layover.stores.checks import check_texts
 from layover.stores.ids import key
 from layover.stores.leases import lasting
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from layover.core.engine.commands import Answer
+    from layover.core.engine.commands import PointAct
     from layover.ports.records import AuditRow, Claim, Refusal, Reserved
     from layover.stores.sqlite.session import SqliteSession
 
@@ -37,7 +37,7 @@ class SqliteAnswers:
         self._clock = clock
 
     async def reserve(
-        self, answer: Answer, source: str, now: int, claim: Claim | None = None, audit: AuditRow | None = None
+        self, answer: PointAct, source: str, now: int, claim: Claim | None = None, audit: AuditRow | None = None
     ) -> Reserved | Refusal:
         """Reserve a pause point for an answer, and enqueue it."""
         check_texts(answer.point, source)
@@ -50,7 +50,7 @@ class SqliteAnswers:
 
 
 def take_answer(
-    db: apsw.Connection, answer: Answer, source: str, now: int, claim: Claim | None, audit: AuditRow | None
+    db: apsw.Connection, answer: PointAct, source: str, now: int, claim: Claim | None, audit: AuditRow | None
 ) -> Reserved | Refusal:
     """Take an answer if its point is open, the user may answer it, and the answer is valid."""
     found = point_by_id(db, answer.point)
@@ -64,9 +64,9 @@ def take_answer(
     if not isinstance(point, Point):
         return point
     change_point(db.cursor(), id_, now, ChangedPoint(point=point))
-    write_audit(db, audit)
+    write_audit(db, audit_of_answer(audit, found.execution_id))
     body = msgspec.json.encode(answer)
-    command = Enqueue(execution_id=head.execution_id, kind="Answer", body=body, source=source, source_n=0)
+    command = Enqueue(execution_id=head.execution_id, kind=type(answer).__name__, body=body, source=source, source_n=0)
     if claim is None or head.owner is not None:
         return reserved(head, found, point, take(db, head, command, now))
     claimed = take_claiming(db, head, command, claim, now)

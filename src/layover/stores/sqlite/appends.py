@@ -79,10 +79,14 @@ def commit(db: apsw.Connection, appends: Sequence[Append], clock: Callable[[], i
             if append.points or append.snapshot is not None or append.closed is not None:
                 _derive(cursor, id_, append)
                 closed += [(change.id,) for change in append.points if isinstance(change, ClosedPoint)]
+            if append.resume_count is not None:
+                cursor.execute(SQL["set_resume_count"], (append.resume_count, id_))
             if append.messages or append.tokens:
                 _send(db, id_, append)
             if append.audit is not None:
                 write_audit(db, append.audit)
+            for decided in append.decided:
+                write_audit(db, decided)
             first, count = append.expected_seq + 1, append.count
             if append.earlier:
                 entries += [(id_, one.seq, one.count, one.at, one.events) for one in append.earlier]

@@ -26,19 +26,32 @@ class SqliteAudit:
     def __init__(self, session: SqliteSession) -> None:
         self._session = session
 
+    async def write(self, entry: AuditRow) -> None:
+        """Write the entry of an act that writes nothing else."""
+        await self._session.write(lambda db: write_audit(db, entry))
+
     async def list_entries(self, wanted: AuditFilter) -> list[AuditRow]:
         """List audit entries."""
         return await self._session.read(lambda db: list_audit(db, wanted))
 
-    async def delete_old(self, before: int, most: int) -> int:
-        """Delete old audit entries."""
-        return await self._session.write(lambda db: delete_old_audit(db, before, most))
+    async def read_document(self, hash_: bytes) -> bytes | None:
+        """Read what a user saw."""
+        return await self._session.read(lambda db: find_document(db, hash_))
 
 
 def write_audit(db: apsw.Connection, entry: AuditRow | None) -> None:
     """Write an audit entry, if there is one. An act of several parts has one entry, which is written once."""
     if entry is not None:
-        db.execute(SQL["write_audit_entries"], astuple(entry))
+        *columns, document, _seal = astuple(entry)
+        db.execute(SQL["write_audit_entries"], columns)
+        if document is not None:
+            db.execute(SQL["write_audit_documents"], (entry.document_hash, document))
+
+
+def find_document(db: apsw.Connection, hash_: bytes) -> bytes | None:
+    """Return a document by its hash."""
+    found = db.execute(SQL["audit_document_by_hash"], {"hash": hash_}).fetchone()
+    return None if found is None else found[0]
 
 
 def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditRow]:
@@ -53,16 +66,12 @@ def list_audit(db: apsw.Connection, wanted: AuditFilter) -> list[AuditRow]:
         "after_id": after_id,
         "limit": at_most(wanted.limit),
     }
-    if wanted.execution_id is not None:
+    if wanted.to_no_execution:
+        statement = SQL["list_audit_entries_of_target"]
+    elif wanted.execution_id is not None:
         statement = SQL["list_audit_entries_of_execution"]
     elif wanted.user is not None:
         statement = SQL["list_audit_entries_of_user"]
     else:
         statement = SQL["list_audit_entries"]
     return [audit_of(row) for row in db.execute(statement, values)]
-
-
-def delete_old_audit(db: apsw.Connection, before: int, most: int) -> int:
-    """Delete old audit entries, oldest first."""
-    db.execute(SQL["delete_old_audit_entries"], {"before": before, "most": at_most(most)})
-    return db.changes()

@@ -8,19 +8,32 @@ import msgspec
 from msgspec.structs import asdict
 
 from layover.ports.errors import StoreError
-from layover.ports.moving import CopiedEvent, CopiedSnapshot, KeptSignal, SignalKey, Size, StoredExecution, UsedRate
+from layover.ports.moving import (
+    CopiedEvent,
+    CopiedItem,
+    CopiedSnapshot,
+    KeptSignal,
+    SignalKey,
+    Size,
+    StoredExecution,
+    UsedRate,
+)
 from layover.ports.records import Token
 from layover.ports.trigger_records import TriggerEventRow, TriggerToken
+from layover.stores.batches import item_of
 from layover.stores.ids import key, text
 from layover.stores.rows import entry_of, signal_of, workflow_status_values
-from layover.stores.sqlite import api_keys
+from layover.stores.sqlite import api_keys, sessions
 from layover.stores.sqlite.appends import encode_types, write_tags
+from layover.stores.sqlite.batches import insert_batch, insert_items
 from layover.stores.sqlite.deliveries import delivery_of, find_destination, insert_deliveries, send, write_destination
 from layover.stores.sqlite.limits import save_place
+from layover.stores.sqlite.links import link_of
 from layover.stores.sqlite.node_reports import chunk_of
 from layover.stores.sqlite.people import find_people, write_person
 from layover.stores.sqlite.queries import commands_after
 from layover.stores.sqlite.rows import execution_of, message_of, place_of_row, point_of
+from layover.stores.sqlite.seals import write_key, write_seal
 from layover.stores.sqlite.statements import SQL
 from layover.stores.sqlite.triggers import input_of, input_values, trigger_values
 
@@ -80,6 +93,10 @@ class SqliteDatabaseCopy:
             lambda db: [delivery_of(row) for row in db.execute(SQL["deliveries_after"], values)]
         )
 
+    async def read_batch_items(self, after: tuple[str, int] | None, most: int) -> list[CopiedItem]:
+        """Read items of batches."""
+        return await self._session.read(lambda db: batch_items(db, after, most))
+
     async def read_other_messages(self, after: tuple[str, str, int] | None, most: int) -> list[Message]:
         """Read messages whose sender is no execution."""
         return await self._session.read(lambda db: other_messages(db, after, most))
@@ -123,6 +140,7 @@ def _whole(db: apsw.Connection, id_: bytes) -> StoredExecution | None:
             SignalKey(name=name, key=awaited, point=point)
             for name, awaited, point in sorted(db.execute(SQL["waits_of_execution"], {"id": id_, "text": text(id_)}))
         ),
+        links=tuple(link_of(link) for link in db.execute(SQL["links_of_execution"], {"id": id_})),
         place=place_of_row(place) if place is not None else None,
         logs=tuple(chunk_of(chunk) for chunk in db.execute(SQL["node_logs_of_execution"], {"id": id_})),
         input=db.execute(SQL["input_of_execution"], {"id": id_}).get,
@@ -167,6 +185,13 @@ def trigger_events(db: apsw.Connection, after: tuple[str, int] | None, most: int
     ]
 
 
+def batch_items(db: apsw.Connection, after: tuple[str, int] | None, most: int) -> list[CopiedItem]:
+    """Read items of batches."""
+    batch_id, n = (key(after[0]), after[1]) if after is not None else (b"", 0)
+    rows = db.execute(SQL["all_batch_items_after"], {"batch_id": batch_id, "n": n, "most": most})
+    return [CopiedItem(batch_id=text(row[0]), item=item_of(row[1:])) for row in rows]
+
+
 def other_messages(db: apsw.Connection, after: tuple[str, str, int] | None, most: int) -> list[Message]:
     """Read messages whose sender is no execution."""
     sender, destination, n = (key(after[0]), *after[1:]) if after is not None else (b"", "", 0)
@@ -184,8 +209,15 @@ def write_batch(db: apsw.Connection, batch: CopiedBatch) -> None:
     db.executemany(SQL["insert_rates"], [asdict(rate) for rate in batch.rates])
     for one in batch.keys:
         api_keys.insert(db, one)
+    for row in batch.sessions:
+        sessions.insert(db, row)
     db.executemany(SQL["insert_workflow_statuses"], [workflow_status_values(one) for one in batch.workflow_statuses])
     db.executemany(SQL["insert_audit_entries"], [asdict(entry) for entry in batch.audit])
+    for seal in batch.seals:
+        write_seal(db, seal)
+    for seal_key in batch.seal_keys:
+        write_key(db, seal_key)
+    db.executemany(SQL["insert_audit_documents"], [asdict(document) for document in batch.audit_documents])
     db.executemany(SQL["copy_triggers"], [trigger_values(row) for row in batch.triggers])
     db.executemany(SQL["copy_trigger_inputs"], [input_values(one) for one in batch.trigger_inputs])
     tokens = [{**asdict(token), "trigger_id": key(token.trigger_id)} for token in batch.trigger_tokens]
@@ -193,6 +225,10 @@ def write_batch(db: apsw.Connection, batch: CopiedBatch) -> None:
     events = [{**asdict(one.event), "trigger_id": key(one.trigger_id)} for one in batch.trigger_events]
     db.executemany(SQL["insert_trigger_events"], events)
     _write_deliveries(db, batch)
+    if not all(insert_batch(db, row) for row in batch.batches):
+        raise StoreError("Some of it is there already.")
+    for copied in batch.batch_items:
+        insert_items(db, copied.batch_id, [copied.item])
 
 
 def _write_deliveries(db: apsw.Connection, batch: CopiedBatch) -> None:
@@ -217,6 +253,7 @@ def _write_whole(db: apsw.Connection, id_: bytes, whole: StoredExecution) -> Non
     db.executemany(SQL["insert_messages"], [{**asdict(message), "sender": id_} for message in whole.messages])
     db.executemany(SQL["insert_tokens"], [{"id": id_, **asdict(token)} for token in whole.tokens])
     db.executemany(SQL["insert_waits"], [{"id": id_, **asdict(wait)} for wait in whole.waits])
+    db.executemany(SQL["insert_links"], [{**asdict(link), "execution_id": id_} for link in whole.links])
     if whole.place is not None:
         save_place(db, whole.place)
     db.executemany(SQL["insert_node_logs"], [{**asdict(chunk), "execution_id": id_} for chunk in whole.logs])
@@ -237,6 +274,7 @@ def _write_row(db: apsw.Connection, id_: bytes, row: ExecutionRow, document: byt
             "outcome": closed.outcome if closed is not None else None,
             "error_code": closed.error_code if closed is not None else None,
             "input": document,
+            "resume_count": row.resume_count,
         },
     )
     if db.changes() != 1:

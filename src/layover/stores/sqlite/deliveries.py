@@ -13,7 +13,7 @@ from layover.stores.checks import at_most, check_ids, check_texts
 from layover.stores.deliveries import MOST_COUNTED, NEWEST_DELIVERY, NOT_SENT, DueDestination, destination_of
 from layover.stores.ids import key, text
 from layover.stores.sqlite.audit import write_audit
-from layover.stores.sqlite.outbox import delete_message
+from layover.stores.sqlite.outbox import take_message
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
     from layover.ports.records import AuditRow, Message
     from layover.stores.sqlite.rows import Row
     from layover.stores.sqlite.session import SqliteSession
+
+_COUNT_SENT = SQL["count_sent_deliveries"]
+_FEW_SENT = 100  # deliveries that are counted at a glance; more could hold up the event loop
 
 
 class SqliteDeliveries:
@@ -81,8 +84,17 @@ class SqliteDeliveries:
 
     async def count_sent(self, execution_id: str) -> int:
         """Count what was sent."""
-        values = {"execution_id": key(execution_id)}
-        count: int = await self._session.read(lambda db: db.execute(SQL["count_sent_deliveries"], values).get)
+        values = {"execution_id": key(execution_id), "most": _FEW_SENT}
+        count: int = await self._session.glance(lambda db: db.execute(_COUNT_SENT, values).get)
+        if count == _FEW_SENT:
+            values["most"] = -1  # all of them
+            count = await self._session.read(lambda db: db.execute(_COUNT_SENT, values).get)
+        return count
+
+    async def count_waiting(self, destination: str, most: int) -> int:
+        """Count what waits for a sender."""
+        values = {"destination": destination, "most": at_most(most)}
+        count: int = await self._session.glance(lambda db: db.execute(SQL["count_waiting_deliveries"], values).get)
         return count
 
     async def count_by_destination(self) -> list[DestinationCounts]:
@@ -131,7 +143,7 @@ def expand(
     db: apsw.Connection, message: Message, deliveries: Sequence[DeliveryRow], messages: Sequence[Message]
 ) -> bool:
     """Insert deliveries in place of the message that they come from."""
-    if not delete_message(db, message):
+    if not take_message(db, message):
         return False
     for name in sorted({row.destination for row in deliveries}):
         if find_destination(db, name) is None:
@@ -199,9 +211,10 @@ def settle(db: apsw.Connection, given: Settlement) -> Settled:
     if row is None or row.state != "pending" or row.epoch != given.epoch:
         return Settled(passed=False)
     _write(db, row, shared.settled(row, given))
-    destination = _destination(db, row.destination)
+    was = find_destination(db, row.destination)  # it may have been deleted
+    destination = was or DestinationRow(name=row.destination)
     judged = shared.judged(destination, row, given)
-    if judged != destination:
+    if judged != was:
         write_destination(db, judged)
     send(db, given.messages)
     if judged.state != destination.state and given.on_disabled is not None:

@@ -106,9 +106,9 @@ def delete_delivered(db: apsw.Connection, messages: Sequence[Message]) -> None:
     db.executemany(SQL["delete_messages"], [_named(message) for message in messages])
 
 
-def delete_message(db: apsw.Connection, message: Message) -> bool:
-    """Delete a message; return whether it was there."""
-    db.execute(SQL["delete_messages"], _named(message))
+def take_message(db: apsw.Connection, message: Message) -> bool:
+    """Delete a message, unless an earlier one goes the same way; return whether it was there."""
+    db.execute(SQL["take_message"], _named(message))
     return db.changes() == 1
 
 

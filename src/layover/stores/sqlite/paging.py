@@ -9,8 +9,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
-from layover.stores.checks import at_most
+from layover.stores.checks import at_most, check_ids
+from layover.stores.execution_search import (
+    MOST_ALIKE,
+    PartedSearch,
+    alike,
+    candidates_of,
+    from_the_end,
+    is_search,
+    merged,
+    with_tag_of,
+)
 from layover.stores.filters import check_conditions, encode_conditions
 from layover.stores.ids import key
 from layover.stores.json_contains import check_where
@@ -32,6 +43,41 @@ _CREATED_AT, _ID = HEAD_COLUMNS + 2, 0  # the columns that rows are ordered by
 
 def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
     """List executions, newest first."""
+    ids = (wanted.parent_id, wanted.after[1] if wanted.after is not None else None)
+    check_ids([one for one in ids if one is not None])
+    check_where(wanted.where)
+    check_conditions(wanted.conditions)
+    return _found(db, from_the_end(wanted)) if is_search(wanted) else _listed(db, wanted, _ways(wanted))
+
+
+def _found(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    limit = at_most(wanted.limit)
+    if wanted.search is None:
+        return _searched(db, wanted, wanted, _candidates(wanted))
+    lists = [_searched(db, with_tag_of(wanted), wanted, [("list_executions_of_tag", {})])]
+    for statement, first, last in alike(wanted.search):
+        of_id = statement == "list_executions_of_ids_from"
+        ends: Values = {"first": key(first), "last": key(last)} if of_id else {"first": first, "last": last}
+        lists.append(_listed(db, wanted, [(statement, {**ends, "most": MOST_ALIKE})]))
+    return merged(lists, wanted, limit)
+
+
+def _candidates(wanted: ExecutionFilter) -> list[tuple[str, Values]]:
+    found = candidates_of(wanted) if wanted.parent_id is None else None
+    return _ways(wanted) if found is None else [(found.statement, {"value": found.value})]
+
+
+def _searched(
+    db: apsw.Connection, read: ExecutionFilter, wanted: ExecutionFilter, ways: list[tuple[str, Values]]
+) -> list[ExecutionRow]:
+    """Read what statements list in parts, and return what fits a filter."""
+    search = PartedSearch(wanted, at_most(wanted.limit))
+    while (part := search.part) is not None:
+        search.take(_listed(db, replace(read, after=part.after, limit=part.limit), ways))
+    return search.found[: at_most(wanted.limit)]
+
+
+def _listed(db: apsw.Connection, wanted: ExecutionFilter, ways: list[tuple[str, Values]]) -> list[ExecutionRow]:
     after_at, after_id = (wanted.after[0], key(wanted.after[1])) if wanted.after is not None else _NEWEST
     limit = at_most(wanted.limit)
     usual: Values = {
@@ -44,9 +90,6 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
         "after_id": after_id,
         "limit": limit,
     }
-    ways = _ways(wanted)
-    check_where(wanted.where)
-    check_conditions(wanted.conditions)
     rows: list[Row] = [row for name, values in ways for row in db.execute(SQL[name], {**usual, **values})]
     if len(ways) > 1:
         rows = sorted(rows, key=lambda row: (row[_CREATED_AT], row[_ID]), reverse=True)[:limit]

@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec.structs import asdict, replace
 
-from layover.ports.view_records import Loaded
+from layover.core.engine.state import PEOPLE
+from layover.ports.view_records import Loaded, Standing
 from layover.stores.checks import at_most
 from layover.stores.ids import key
 from layover.stores.read_times import TimedQueries, timed
@@ -72,6 +73,12 @@ class SqliteQueries(TimedQueries):
     async def list_paused(self, wanted: PausedFilter) -> list[ExecutionRow]:
         """List paused executions."""
         return await self._session.read(lambda db: paused(db, wanted))
+
+    @timed
+    async def read_standings(self, execution_ids: Sequence[str]) -> list[Standing | None]:
+        """Read where executions stand."""
+        ids = [key(id_) for id_ in execution_ids]
+        return await self._session.read(lambda db: [standing(db, id_) for id_ in ids])
 
     @timed
     async def read_history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
@@ -155,6 +162,20 @@ def paused(db: apsw.Connection, wanted: PausedFilter) -> list[ExecutionRow]:
         values["workflow"] = wanted.workflow
         statement = SQL["list_paused_executions_of_workflow"]
     return [execution_of(row) for row in db.execute(statement, values)]
+
+
+def standing(db: apsw.Connection, id_: bytes) -> Standing | None:
+    """Read where an execution stands."""
+    last = db.execute(SQL["last_entry"], (id_,)).fetchone()
+    if last is None:
+        return None
+    newest = db.execute(SQL["newest_points_of_execution"], (id_,)).fetchall()
+    waiting = [(kind not in PEOPLE, at, str(point)) for point, kind, status, at in newest if status == "open"]
+    if not waiting:
+        return Standing(updated_at=last[0])
+    found = point_by_id(db, min(waiting)[-1])
+    point = replace(found, schema=None) if found is not None else None
+    return Standing(updated_at=last[0], points=len(waiting), point=point)
 
 
 def history(db: apsw.Connection, execution_id: str, since: int, limit: int) -> list[Entry]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
+from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     import apsw
 
+    from layover.ports.records import AuditRow
     from layover.stores.sqlite.session import SqliteSession
 
 # The rows of an execution besides its head. Its tags and waits are found by its other rows, so they go first.
@@ -28,6 +30,7 @@ _BELONGINGS = (
     "purge_progress",
     "purge_node_logs",
     "purge_deliveries",
+    "purge_links",
     "delete_places",
 )
 
@@ -42,10 +45,12 @@ class SqliteRetention:
         """Return executions that may be purged."""
         return await self._session.read(lambda db: purgeable_executions(db, before, most, workflow))
 
-    async def purge(self, execution_ids: Sequence[str], before: int | None = None) -> int:
+    async def purge(
+        self, execution_ids: Sequence[str], before: int | None = None, audit: AuditRow | None = None
+    ) -> int:
         """Delete executions."""
         check_ids(execution_ids)
-        return await self._session.write(lambda db: purge(db, execution_ids, before))
+        return await self._session.write(lambda db: purge(db, execution_ids, before, audit))
 
     async def purge_weeks(self, before: int | None) -> int:  # noqa: ARG002 - there are none
         """Do nothing: there are no weekly partitions, since SQLite reuses the space of any deleted row."""
@@ -58,9 +63,12 @@ def purgeable_executions(db: apsw.Connection, before: int, most: int, workflow: 
     return [text(id_) for (id_,) in db.execute(SQL["purgeable_executions"], values)]
 
 
-def purge(db: apsw.Connection, execution_ids: Sequence[str], before: int | None) -> int:
+def purge(db: apsw.Connection, execution_ids: Sequence[str], before: int | None, audit: AuditRow | None = None) -> int:
     """Delete executions that have nothing left to do, with everything that belongs to them."""
-    return sum(_purge(db, key(execution_id), before) for execution_id in execution_ids)
+    count = sum(_purge(db, key(execution_id), before) for execution_id in execution_ids)
+    if count:
+        write_audit(db, audit)
+    return count
 
 
 def _purge(db: apsw.Connection, id_: bytes, before: int | None) -> bool:

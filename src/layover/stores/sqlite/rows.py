@@ -71,7 +71,7 @@ def info_of(row: Row) -> NewExecution:
 
 def execution_of(row: Row) -> ExecutionRow:
     """Return an execution in a list."""
-    finished_at, outcome, error_code, number = row[HEAD_COLUMNS + INFO_COLUMNS :]
+    finished_at, outcome, error_code, number, resumes = row[HEAD_COLUMNS + INFO_COLUMNS :]
     closed = ClosedExecution(outcome=outcome, error_code=error_code) if finished_at is not None else None
     return ExecutionRow(
         head=head_of(row[:HEAD_COLUMNS]),
@@ -79,6 +79,7 @@ def execution_of(row: Row) -> ExecutionRow:
         version=number,
         finished_at=finished_at,
         closed=closed,
+        resume_count=resumes,
     )
 
 

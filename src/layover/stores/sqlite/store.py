@@ -11,6 +11,7 @@ from layover.stores.sqlite.answers import SqliteAnswers
 from layover.stores.sqlite.api_keys import SqliteApiKeys
 from layover.stores.sqlite.appends import SqliteAppends
 from layover.stores.sqlite.audit import SqliteAudit
+from layover.stores.sqlite.batches import SqliteBatches
 from layover.stores.sqlite.claims import SqliteClaims
 from layover.stores.sqlite.commands import SqliteCommands
 from layover.stores.sqlite.connection import BUSY_MS, connect, translated, write_ahead
@@ -22,6 +23,7 @@ from layover.stores.sqlite.idempotency import SqliteIdempotency
 from layover.stores.sqlite.inspection import SqliteInspection
 from layover.stores.sqlite.instances import SqliteInstances
 from layover.stores.sqlite.limits import SqliteLimits
+from layover.stores.sqlite.links import SqliteLinks
 from layover.stores.sqlite.locks import SqliteLocks
 from layover.stores.sqlite.migrations import check, migrate
 from layover.stores.sqlite.node_reports import SqliteNodeReports
@@ -29,7 +31,9 @@ from layover.stores.sqlite.outbox import SqliteOutbox
 from layover.stores.sqlite.people import SqlitePeople
 from layover.stores.sqlite.queries import SqliteQueries
 from layover.stores.sqlite.retention import SqliteRetention
+from layover.stores.sqlite.seals import SqliteSeals
 from layover.stores.sqlite.session import SqliteSession
+from layover.stores.sqlite.sessions import SqliteSessions
 from layover.stores.sqlite.signals import SqliteSignals
 from layover.stores.sqlite.triggers import SqliteTriggers
 from layover.stores.sqlite.workflow_status import SqliteWorkflowStatus
@@ -72,6 +76,8 @@ class SqliteStore:
         self.triggers = SqliteTriggers(session)
         self.deliveries = SqliteDeliveries(session)
         self.people = SqlitePeople(session)
+        self.batches = SqliteBatches(session)
+        self.links = SqliteLinks(session)
         self.definitions = SqliteDefinitions(session)
         self.node_reports = SqliteNodeReports(session)
         self.queries = SqliteQueries(session)
@@ -81,7 +87,9 @@ class SqliteStore:
         self.inspection = SqliteInspection(session)
         self.workflow_status = SqliteWorkflowStatus(session)
         self.api_keys = SqliteApiKeys(session)
+        self.sessions = SqliteSessions(session)
         self.audit = SqliteAudit(session)
+        self.seals = SqliteSeals(session)
         self.idempotency = SqliteIdempotency(session)
 
     async def open(self, instance: str) -> None:

@@ -23,6 +23,7 @@ async def look_at_the_end(world: World, oracle: Oracle) -> None:
     database = world.database
     for id_, head in list(database.heads.items()):  # it may go on meanwhile
         oracle.promises.look_at_log(id_, oracle.log(id_))
+        oracle.spoken.look_at_log(id_, oracle.log(id_))
         await _look_at(world, oracle, id_, head)
     _look_at_children(world, oracle)
     store = MemoryStore(database)

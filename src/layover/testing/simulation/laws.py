@@ -7,6 +7,9 @@ from typing import NamedTuple
 LAWS = {
     "TOLD_IS_DURABLE": "Nothing that is told is ahead of the log, and it stays true.",
     "ANSWER_ONCE": "An accepted answer is in the log once, with its data, unless the execution ended first.",
+    "UNDO_HOLDS": "An answer is applied when its window has ended, and not if it was taken back before.",
+    "CLAIM_HOLDS": "No other person answers a point while a claim stands.",
+    "SAID_ONCE": "A claim, a question or a reply that was accepted is in the log, once.",
     "SIGNAL_ONCE": "A point takes a signal once; one that was told to an execution is not passed over by a deadline.",
     "CALLBACK_ONCE": "One reply to a callback is accepted, and it is in the log once unless the execution ended first.",
     "KEY_ONCE": "A key begins one execution, and who is told of it has given the same input.",

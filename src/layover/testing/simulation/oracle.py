@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
+from layover.core.engine.command_codec import decode_command
 from layover.ports.records import CLOSED
 from layover.testing.simulation.endings import look_at_the_end
 from layover.testing.simulation.laws import LAWS, Broken
 from layover.testing.simulation.limits import Limits
 from layover.testing.simulation.promises import Promises
 from layover.testing.simulation.resumed import ResumedWorkflows
+from layover.testing.simulation.spoken import Spoken
 from layover.testing.simulation.timeliness import Timeliness
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.core.engine.commands import AnyCommand
     from layover.core.engine.state import Point
     from layover.model.executions import Execution
     from layover.model.signals import SignalReceipt
@@ -70,6 +73,7 @@ class Oracle:
         self.losses: Counter[str] = Counter()  # leases that ran out with an owner, by execution
         self._kills_at: dict[str, list[int]] = {}  # how far the log went, by execution
         self.promises = Promises(self)
+        self.spoken = Spoken(world, self)
         self.limits = Limits(world, self)
         self.resumed = ResumedWorkflows(world, self)
         self._timeliness = Timeliness(world, self)
@@ -101,6 +105,12 @@ class Oracle:
         """Return how far a log goes."""
         head = self._world.database.heads.get(id_)
         return head.last_seq if head is not None else -1
+
+    def unread(self, id_: str) -> list[AnyCommand]:
+        """Return the commands that an execution has not read."""
+        head = self._world.database.heads[id_]
+        commands = self._world.database.commands.get(id_, ())
+        return [decode_command(one.kind, one.body) for one in commands if one.n > head.commands_done]
 
     def point(self, id_: str) -> Point | None:
         """Return a pause point."""
@@ -306,6 +316,7 @@ class Oracle:
         for view in self._views:
             self.is_still_true(view)
         self.promises.look()
+        self.spoken.look()
         await look_at_the_end(self._world, self)
 
 

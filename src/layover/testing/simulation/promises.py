@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.signals import awaited_signals
 
@@ -48,25 +49,36 @@ class Promises:
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
-        self._answers: dict[str, _Accepted] = {}  # by point
-        self._decisions: dict[tuple[str, str], _Accepted] = {}  # by point and person
+        self._answers: dict[str, dict[str, _Accepted]] = {}  # by point and key
+        self._decisions: dict[tuple[str, str], dict[bool, _Accepted]] = {}  # by point and person, and what it is
         self._replies: dict[str, _Accepted] = {}  # by point
         self._signals: list[_Told] = []
         self._new: dict[str, None] = {}  # ids of signals whose sender was told that they are new
 
     def answered(self, point: str, key: str, data: object, taken: Reserved) -> None:
-        """Take note that an answer is accepted; the same again under its key is the same."""
-        known = self._answers.get(point)
-        if known is not None and known.key != key:
-            self._oracle.breaks("ANSWER_ONCE", f"two answers to {point} were accepted: {known.data!r} and {data!r}")
-        self._answers.setdefault(point, _Accepted(taken.execution_id, key, data))
+        """Take note that an answer is accepted; the same again under its key is the same.
+
+        Another one is accepted after the first was taken back.
+        """
+        known = self._answers.setdefault(point, {})
+        if key not in known and len(known) > len(self._taken_back(taken.execution_id, point)):
+            before = ", ".join(f"{one.data!r}" for one in known.values())
+            self._oracle.breaks("ANSWER_ONCE", f"two answers to {point} were accepted: {before} and {data!r}")
+        known.setdefault(key, _Accepted(taken.execution_id, key, data))
 
     def decided(self, point: str, by: str, taken: Reserved, *, approved: bool) -> None:
-        """Take note that a decision is accepted."""
-        known = self._decisions.get((point, by))
-        if known is not None and known.data != approved:
+        """Take note that a decision is accepted; another one is accepted after the first was taken back."""
+        known = self._decisions.setdefault((point, by), {})
+        if known and approved not in known and by not in self._taken_back(taken.execution_id, point):
             self._oracle.breaks("ANSWER_ONCE", f"two decisions of {by} at {point} were accepted")
-        self._decisions.setdefault((point, by), _Accepted(taken.execution_id, "", approved))
+        known.setdefault(approved, _Accepted(taken.execution_id, "", approved))
+
+    def _taken_back(self, execution_id: str, point: str) -> list[str]:
+        """Return the people who have taken back an answer to a point, as often as they did, also if that is unread."""
+        events = self._oracle.log(execution_id)
+        read = [one.by for one in events if isinstance(one, ev.PausePointTakenBack) and one.point == point]
+        unread = [one for one in self._oracle.unread(execution_id) if isinstance(one, cmd.TakeBack)]
+        return read + [one.by for one in unread if one.point == point]
 
     def called_back(self, execution_id: str, point: str, reply: Reply | None) -> None:
         """Take note that a reply is accepted, or word of a failure: there is one of them."""
@@ -89,14 +101,18 @@ class Promises:
 
     def look(self) -> None:
         """Hold everything against the logs."""
-        for point, answer in self._answers.items():
-            found = [one.output for one in self._answers_in_log(answer, point)]
-            self._compare("ANSWER_ONCE", f"an answer to {point}", answer, found, point)
-        for (point, by), decision in self._decisions.items():
-            events = self._oracle.log(decision.execution_id)
-            decided = [one.decision for one in events if isinstance(one, ev.PausePointDecided) and one.point == point]
-            found = [one.approved for one in decided if one.by == by]
-            self._compare("ANSWER_ONCE", f"what {by} decided at {point}", decision, found, point)
+        for point, answers in self._answers.items():
+            for answer in answers.values():
+                found = [one.output for one in self._answers_in_log(answer, point)]
+                times = 1 + len(self._taken_back(answer.execution_id, point))
+                self._compare("ANSWER_ONCE", f"an answer to {point}", answer, found, point, times)
+        for (point, by), decisions in self._decisions.items():
+            for decision in decisions.values():
+                events = self._oracle.log(decision.execution_id)
+                made = [one.decision for one in events if isinstance(one, ev.PausePointDecided) and one.point == point]
+                found = [one.approved for one in made if one.by == by]
+                times = 1 + self._taken_back(decision.execution_id, point).count(by)
+                self._compare("ANSWER_ONCE", f"what {by} decided at {point}", decision, found, point, times)
         for point, reply in self._replies.items():
             found = [None if one.error is not None else Reply(one.output) for one in self._answers_in_log(reply, point)]
             self._compare("CALLBACK_ONCE", f"a reply to {point}", reply, found, point)
@@ -107,12 +123,15 @@ class Promises:
         events = self._oracle.log(accepted.execution_id)
         return [one for one in events if isinstance(one, ev.PausePointAnswered) and one.point == point]
 
-    def _compare(self, law: str, what: str, accepted: _Accepted, found: Sequence[object], point: str) -> None:
-        if not found and _is_given_up(self._oracle.log(accepted.execution_id), point):
+    def _compare(
+        self, law: str, what: str, accepted: _Accepted, found: Sequence[object], point: str, times: int = 1
+    ) -> None:
+        """Look that something accepted is in the log, and no more often than others of its kind were taken back."""
+        if accepted.data not in found and is_given_up(self._oracle.log(accepted.execution_id), point):
             return  # while it was open: it may have been when the answer was on its way
-        if len(found) != 1:
+        if len(found) not in range(1, times + 1):
             self._oracle.breaks(law, f"{what} that was accepted is {len(found)} times in the log")
-        elif found[0] != accepted.data:
+        elif accepted.data not in found:
             self._oracle.breaks(law, f"{what} is {found[0]!r} in the log, not {accepted.data!r}")
 
     def _look_at_signal(self, told: _Told) -> None:
@@ -153,14 +172,18 @@ class Promises:
                 if (one.point, None) in seen:
                     self._oracle.breaks("ANSWER_ONCE", f"{one.point} of {execution_id} came to its end twice")
                 seen.add((one.point, None))
+            elif isinstance(one, ev.PausePointTakenBack):
+                seen.discard((one.point, None))
 
 
-def _is_given_up(events: Sequence[ev.AnyEvent], point: str) -> bool:
+def is_given_up(events: Sequence[ev.AnyEvent], point: str) -> bool:
     """Return whether a point was given up while it was open, by the log of its execution."""
     is_open = False
     for one in events:
         if isinstance(one, ev.PausePointOpened) and one.point == point:
             is_open = True
+        elif isinstance(one, ev.PausePointApplied | ev.PausePointExpired) and one.point == point:
+            is_open = False
         elif isinstance(one, ev.PausePointCancelled):
             if one.point == point:
                 return True

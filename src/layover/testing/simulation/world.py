@@ -12,6 +12,7 @@ from layover.ports import commit_points
 from layover.ports.errors import StoreError
 from layover.ports.records import CLOSED
 from layover.stores.memory.database import MemoryDatabase
+from layover.testing.simulation.conversations import Conversations
 from layover.testing.simulation.database_clock import DatabaseClock
 from layover.testing.simulation.effects import Effects
 from layover.testing.simulation.instances import Instances
@@ -82,6 +83,7 @@ class World:
         self.mishaps = Mishaps(self)
         self.requests = Requests(self)
         self._people, self.outsiders, self._operators = SimulatedPeople(self), Outsiders(self), Operators(self)
+        self._conversations = Conversations(self)
 
     def noted(self, life: Life | None, what: str) -> None:
         """Write a line of the trace."""
@@ -122,7 +124,7 @@ class World:
         await asyncio.sleep(1)
         for plan in self.scenario.plans:
             await self._register(plan)
-        for crowd in (self._people, self.outsiders, self._operators):
+        for crowd in (self._people, self.outsiders, self._operators, self._conversations):
             crowd.begin()
         self.mishaps.begin()
         self.loop.call_at(self.heals_at, self.instances.replace_incomplete, context=self.outside.context)

@@ -23,6 +23,8 @@ from .case import (
 TEN = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]"
 LARGE = list(range(100_000))
 LETTERS = "a" * 1_000_000
+_DEEP = deep(100_000)
+_TWO_DEEP = {"a": _DEEP, "b": deep(100_000)}
 
 
 def _bomb(macro: str, depth: int) -> str:
@@ -176,12 +178,12 @@ FORMATS = (
     stopped("a width", "'%999999999d'.format([1])", ARGUMENT),
     stopped("a format of 8,000 percent signs", "'" + "%s" * 8_000 + "'.format([1])", ARGUMENT, RANGE),
     stopped("a format that ends early", "'%.'.format([1.0])", ARGUMENT),
-    stopped("format of deep data", "'%s'.format([input])", BUDGET, ARGUMENT, OVERLOAD, "value", input=deep(100_000)),
+    stopped("format of deep data", "'%s'.format([input])", BUDGET, ARGUMENT, OVERLOAD, "value", input=_DEEP),
     stopped("format of long data, many times", "'" + "%s" * 50 + "'.format([" + "input," * 50 + "])", input=LARGE),
     stopped(
         "a long fraction, many times", "'" + "%.1000f" * 1_200 + "'.format([" + "0.1," * 1_200 + "])", BUDGET, ARGUMENT
     ),
-    stopped("string() of deep data", "string(input)", OVERLOAD, input=deep(100_000)),
+    stopped("string() of deep data", "string(input)", OVERLOAD, input=_DEEP),
 )
 
 PATTERNS = (
@@ -210,7 +212,7 @@ DEEP_DATA = (
         BUDGET,
         "value",
         OVERLOAD,
-        input={"a": deep(100_000), "b": deep(100_000)},
+        input=_TWO_DEEP,
     ),
     stopped(
         "deep maps compared",
@@ -226,7 +228,7 @@ DEEP_DATA = (
         BUDGET,
         "value",
         OVERLOAD,
-        input={"a": deep(100_000), "b": deep(100_000)},
+        input=_TWO_DEEP,
     ),
     stopped(
         "deep data made distinct",
@@ -235,9 +237,9 @@ DEEP_DATA = (
         "value",
         OVERLOAD,
         ARGUMENT,
-        input={"a": deep(100_000), "b": deep(100_000)},
+        input=_TWO_DEEP,
     ),
-    stopped("deep data written as JSON", "json(input)", BUDGET, ARGUMENT, input=deep(100_000)),
+    stopped("deep data written as JSON", "json(input)", BUDGET, ARGUMENT, input=_DEEP),
     stopped("deep JSON read", "parseJson(input)", ARGUMENT, BUDGET, input=nested("[", "]", 100_000, "")),
     stopped("deep JSON maps read", "parseJson(input)", ARGUMENT, BUDGET, input=nested('{"a":', "}", 100_000)),
     stopped("JSON text that is never closed", "parseJson(input)", ARGUMENT, BUDGET, input='"' + '\\"' * 300_000),

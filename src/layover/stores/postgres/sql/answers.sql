@@ -32,10 +32,10 @@ given AS MATERIALIZED (
     SELECT *
     FROM unnest(
         $1::uuid[], $2::integer[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::bytea[], $8::bigint[],
-        $9::bytea[], $10::text[], $11::integer[], $12::text[], $13::bigint[], $14::bigint[]
+        $9::text[], $10::bytea[], $11::text[], $12::integer[], $13::text[], $14::bigint[], $15::bigint[]
     ) AS given (
-        execution_id, last_seq, commands_seq, status, point, point_status, point_body, at, body, source, source_n,
-        instance, wake_at, length
+        execution_id, last_seq, commands_seq, status, point, point_status, point_body, at, kind, body, source,
+        source_n, instance, wake_at, length
     )
 ),
 locked AS MATERIALIZED (
@@ -43,8 +43,8 @@ locked AS MATERIALIZED (
         heads.execution_id, heads.workflow, heads.status, heads.priority, heads.last_seq, heads.last_epoch,
         heads.epoch, heads.owner, heads.wake_at, heads.commands_seq, heads.commands_done, heads.takeovers,
         heads.missing, heads.missing_since, heads.paused_at,
-        given.point, given.point_status, given.point_body, given.at, given.body, given.source, given.source_n,
-        given.instance,
+        given.point, given.point_status, given.point_body, given.at, given.kind, given.body, given.source,
+        given.source_n, given.instance,
         greatest(given.wake_at, (SELECT greatest(now, latest) FROM clock) + given.length) AS next_wake_at
     FROM given
     INNER JOIN layover.heads AS heads ON heads.execution_id = given.execution_id
@@ -60,7 +60,7 @@ answered AS (
 ),
 taken AS (
     INSERT INTO layover.commands (execution_id, n, at, kind, body, source, source_n)
-    SELECT execution_id, commands_seq + 1, at, 'Answer', body, source, source_n FROM locked
+    SELECT execution_id, commands_seq + 1, at, kind, body, source, source_n FROM locked
 ),
 woken AS (
     UPDATE layover.heads AS heads

@@ -28,7 +28,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM layover.executions AS e
 JOIN layover.heads AS h ON h.execution_id = e.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
@@ -117,7 +117,7 @@ FROM unnest(
 -- name: insert_executions
 INSERT INTO layover.executions (
     execution_id, version_id, created_at, "user", parent_id, correlation_id, tags, finished_at, outcome, error_code,
-    input
+    input, resume_count
 )
 SELECT
     g.execution_id,
@@ -130,13 +130,13 @@ SELECT
     ),
     g.created_at, g."user", g.parent_id, g.correlation_id,
     CASE WHEN g.tags IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(g.tags::jsonb)) END,
-    g.finished_at, g.outcome, g.error_code, g.input
+    g.finished_at, g.outcome, g.error_code, g.input, g.resume_count
 FROM unnest(
     $1::uuid[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::bigint[],
-    $10::text[], $11::text[], $12::jsonb[]
+    $10::text[], $11::text[], $12::jsonb[], $13::integer[]
 ) AS g (
     execution_id, workflow, hash, created_at, "user", parent_id, correlation_id, tags, finished_at, outcome, error_code,
-    input
+    input, resume_count
 )
 
 -- name: insert_snapshots
@@ -173,11 +173,17 @@ FROM unnest(
 )
 
 -- name: insert_audit_entries
-INSERT INTO layover.audit (id, at, "user", act, target, execution_id, credential, request_id, details)
-SELECT id, at, "user", act, target, nullif(execution_id, ''), credential, request_id, details
+INSERT INTO layover.audit (
+    id, at, "user", act, target, execution_id, credential, request_id, details, entry, salt, leaf, document, seal
+)
+SELECT id, at, "user", act, target, nullif(execution_id, ''), credential, request_id, details, nullif(entry, ''),
+    nullif(salt, ''), nullif(leaf, ''), nullif(document, ''), seal
 FROM unnest(
-    $1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[]
-) AS given (id, at, "user", act, target, execution_id, credential, request_id, details)
+    $1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bytea[],
+    $10::bytea[], $11::bytea[], $12::bytea[], $13::bytea[], $14::bigint[]
+) AS given (
+    id, at, "user", act, target, execution_id, credential, request_id, details, entry, salt, leaf, document, seal
+)
 
 -- name: insert_node_logs
 INSERT INTO layover.node_logs (execution_id, id, node, attempt, at, lines, dropped, body)
@@ -240,6 +246,20 @@ FROM layover.deliveries
 WHERE id > $1::uuid
 ORDER BY id
 LIMIT $2::bigint
+
+-- name: all_batch_items_after
+SELECT batch_id, n, target, parent, pin, state, code, reason, at
+FROM layover.batch_items
+WHERE (batch_id, n) > ($1::uuid, $2::bigint)
+ORDER BY batch_id, n
+LIMIT $3::bigint
+
+-- name: copy_batch_items
+INSERT INTO layover.batch_items (batch_id, n, target, parent, pin, state, code, reason, at)
+SELECT batch_id, n, target, parent, pin, state, code, reason, at
+FROM unnest(
+    $1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[]
+) AS g (batch_id, n, target, parent, pin, state, code, reason, at)
 
 -- name: other_messages_after
 SELECT o.sender, o.n, o.destination, o.kind, o.body, o.due_at

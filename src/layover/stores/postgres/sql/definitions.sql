@@ -25,14 +25,31 @@ revived AS (
     WHERE workflow = $1 AND state = 'deleted' AND EXISTS (SELECT 1 FROM saved)
     RETURNING 1
 ),
-audited AS (
-    INSERT INTO layover.audit (id, at, "user", act, target, execution_id, credential, request_id, details)
-    SELECT a.id, a.at, a."user", a.act, a.target, nullif(a.execution_id, ''), a.credential, a.request_id, a.details
+acts AS MATERIALIZED (
+    SELECT a.id, a.at, a."user", a.act, a.target, a.execution_id, a.credential, a.request_id, a.details, a.entry,
+        a.salt, a.leaf, a.document, a.body
     FROM unnest(
         $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
-        $14::bytea[]
-    ) AS a (id, at, "user", act, target, execution_id, credential, request_id, details)
+        $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::bytea[]
+    ) AS a (
+        id, at, "user", act, target, execution_id, credential, request_id, details, entry, salt, leaf,
+        document, body
+    )
     WHERE EXISTS (SELECT 1 FROM added) OR EXISTS (SELECT 1 FROM revived)
+),
+audited AS (
+    INSERT INTO layover.audit (
+        id, at, "user", act, target, execution_id, credential, request_id, details, entry, salt, leaf, document
+    )
+    SELECT id, at, "user", act, target, nullif(execution_id, ''), credential, request_id, details, nullif(entry, ''),
+        nullif(salt, ''), nullif(leaf, ''), nullif(document, '')
+    FROM acts
+    ORDER BY at, id -- in every group, so that no two groups wait for each other
+    ON CONFLICT DO NOTHING
+),
+documented AS (
+    INSERT INTO layover.audit_documents (hash, body)
+    SELECT DISTINCT document, body FROM acts WHERE body IS NOT NULL ORDER BY document
     ON CONFLICT DO NOTHING
 )
 SELECT workflow, number, hash, document, created_at FROM saved

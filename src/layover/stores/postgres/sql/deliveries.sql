@@ -212,8 +212,24 @@ FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::b
 ORDER BY sender, destination, n
 ON CONFLICT DO NOTHING
 
--- name: take_message
-DELETE FROM layover.outbox WHERE sender = $1::uuid AND destination = $2::text AND n = $3::bigint RETURNING TRUE
+-- name: take_messages
+-- Those that have no earlier one on their way. Locks in the order of the key, as `delete_messages` does.
+WITH taken AS MATERIALIZED (
+    SELECT o.sender, o.destination, o.n
+    FROM unnest($1::uuid[], $2::text[], $3::bigint[]) AS m (sender, destination, n)
+    JOIN layover.outbox AS o ON o.sender = m.sender AND o.destination = m.destination AND o.n = m.n
+    WHERE NOT EXISTS (
+        SELECT
+        FROM layover.outbox AS e
+        WHERE e.sender = m.sender AND e.destination = m.destination AND e.n < m.n
+    )
+    ORDER BY o.sender, o.destination, o.n
+    FOR UPDATE OF o
+)
+DELETE FROM layover.outbox AS o
+USING taken AS t
+WHERE o.sender = t.sender AND o.destination = t.destination AND o.n = t.n
+RETURNING o.n
 
 -- name: list_deliveries
 -- The indexes hold deliveries by state, so the lists of all states are merged. All columns of an index are compared, so
@@ -273,6 +289,12 @@ LIMIT $4
 SELECT count(*)
 FROM layover.deliveries
 WHERE execution_id IS NOT NULL AND execution_id = $1::uuid AND state = 'sent'
+
+-- name: count_waiting_deliveries
+SELECT count(*)
+FROM (
+    SELECT 1 FROM layover.deliveries WHERE leads AND destination = $1::text LIMIT $2::bigint
+) AS counted
 
 -- name: count_deliveries_by_destination
 WITH RECURSIVE found (name) AS (

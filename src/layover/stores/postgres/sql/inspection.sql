@@ -42,6 +42,10 @@ SELECT DISTINCT 'tokens' AS kept_in, r.execution_id AS execution_id
 FROM layover.tokens AS r
 WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
 UNION ALL
+SELECT DISTINCT 'links' AS kept_in, r.execution_id AS execution_id
+FROM layover.links AS r
+WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)
+UNION ALL
 SELECT DISTINCT 'waits' AS kept_in, r.execution_id AS execution_id
 FROM layover.waits AS r
 WHERE NOT EXISTS (SELECT 1 FROM layover.heads AS o WHERE o.execution_id = r.execution_id)

@@ -56,8 +56,19 @@ SELECT sender, n, destination, kind, body, due_at
 FROM unnest($1::uuid[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bigint[])
     AS given (sender, n, destination, kind, body, due_at)
 
--- name: postpone_message
-UPDATE layover.outbox SET due_at = $4::bigint WHERE sender = $1::uuid AND destination = $2::text AND n = $3::bigint
+-- name: postpone_messages
+-- Locks in the order of the key, as below.
+WITH named AS MATERIALIZED (
+    SELECT o.sender, o.destination, o.n, m.due_at
+    FROM unnest($1::uuid[], $2::text[], $3::bigint[], $4::bigint[]) AS m (sender, destination, n, due_at)
+    JOIN layover.outbox AS o ON o.sender = m.sender AND o.destination = m.destination AND o.n = m.n
+    ORDER BY o.sender, o.destination, o.n
+    FOR UPDATE OF o
+)
+UPDATE layover.outbox AS o
+SET due_at = m.due_at
+FROM named AS m
+WHERE o.sender = m.sender AND o.destination = m.destination AND o.n = m.n
 
 -- name: delete_messages
 -- Locks in the order of the key, so that two instances cannot wait for each other.

@@ -13,7 +13,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM layover.executions AS e
 JOIN layover.heads AS h ON h.execution_id = e.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
@@ -25,7 +25,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number,
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count,
     s.body, l.seqs, l.moments, l.counts, l.bodies
 FROM unnest($1::uuid[]) WITH ORDINALITY AS w (execution_id, place)
 JOIN layover.heads AS h ON h.execution_id = w.execution_id
@@ -74,12 +74,28 @@ WHERE execution_id = $1
 ORDER BY seq
 LIMIT $3::bigint
 
+-- name: entries_with_events
+-- What several callers ask for at once: of each log, the entry that holds an event.
+SELECT w.place, e.seq, e.at, e.count, e.body
+FROM unnest($1::uuid[], $2::bigint[]) WITH ORDINALITY AS w (execution_id, seq, place)
+JOIN layover.heads AS h ON h.execution_id = w.execution_id
+CROSS JOIN LATERAL (
+    SELECT o.seq, o.at, o.count, o.body
+    FROM layover.events AS o
+    WHERE o.execution_id = w.execution_id
+        AND o.era = floor(h.created_at / 604800000.0::double precision)::integer
+        AND o.seq <= greatest(w.seq, 0)
+    ORDER BY o.seq DESC
+    LIMIT 1
+) AS e
+WHERE e.seq + e.count > w.seq
+
 -- name: list_executions
 SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM layover.executions AS e
 CROSS JOIN LATERAL (
     SELECT *
@@ -98,7 +114,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM layover.executions AS e
 JOIN layover.heads AS h ON h.execution_id = e.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
@@ -116,7 +132,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM (
     SELECT *
     FROM layover.executions
@@ -136,7 +152,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM (
     SELECT *
     FROM layover.executions
@@ -159,7 +175,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM (
     SELECT found.*
     FROM unnest($1::text[]) AS s (status)
@@ -189,7 +205,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM (
     SELECT found.*
     FROM layover.versions AS n
@@ -224,7 +240,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM layover.heads AS h
 JOIN layover.executions AS e ON e.execution_id = h.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
@@ -238,7 +254,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM layover.heads AS h
 JOIN layover.executions AS e ON e.execution_id = h.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
@@ -285,6 +301,33 @@ CROSS JOIN LATERAL (
     LIMIT w.most
 ) AS p
 ORDER BY w.place, p.opened_at, p.id
+
+-- name: standings_of_executions
+-- Few of the points of an execution are open, and those are among the newest.
+SELECT w.place, e.at, p.points, p.id, p.execution_id, p.workflow, p.status, p.closed_at, p.body, NULL::bytea AS schema
+FROM unnest($1::uuid[]) WITH ORDINALITY AS w (execution_id, place)
+JOIN layover.heads AS h ON h.execution_id = w.execution_id
+CROSS JOIN LATERAL (
+    SELECT o.at
+    FROM layover.events AS o
+    WHERE o.execution_id = w.execution_id
+        AND o.era = floor(h.created_at / 604800000.0::double precision)::integer
+    ORDER BY o.seq DESC
+    LIMIT 1
+) AS e
+LEFT JOIN LATERAL (
+    SELECT n.*, count(*) OVER () AS points
+    FROM (
+        SELECT *
+        FROM layover.pause_points AS o
+        WHERE o.execution_id = w.execution_id
+        ORDER BY o.opened_at DESC, o.id DESC
+        LIMIT 100
+    ) AS n
+    WHERE n.status = 'open'
+    ORDER BY n.kind NOT IN ('approval', 'form'), n.opened_at, n.id
+    LIMIT 1
+) AS p ON true
 
 -- name: list_waiting_points
 SELECT id, execution_id, workflow, status, closed_at, body, schema

@@ -73,6 +73,9 @@ queues AS (
 secrets AS (
     DELETE FROM layover.tokens AS t USING done AS d WHERE t.execution_id = d.execution_id
 ),
+linked AS (
+    DELETE FROM layover.links AS l USING done AS d WHERE l.execution_id = d.execution_id
+),
 reported AS (
     DELETE FROM layover.progress AS p USING done AS d WHERE p.execution_id = d.execution_id
 ),

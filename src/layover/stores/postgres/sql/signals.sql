@@ -13,11 +13,31 @@ WITH kept AS (
     ON CONFLICT DO NOTHING
     RETURNING TRUE AS is_kept
 ),
+acts AS MATERIALIZED (
+    SELECT a.id, a.at, a."user", a.act, a.target, a.execution_id, a.credential, a.request_id, a.details, a.entry,
+        a.salt, a.leaf, a.document, a.body
+    FROM unnest(
+        $6::text[], $7::bigint[], $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::text[],
+        $14::bytea[], $15::bytea[], $16::bytea[], $17::bytea[], $18::bytea[], $19::bytea[]
+    ) AS a (
+        id, at, "user", act, target, execution_id, credential, request_id, details, entry, salt, leaf,
+        document, body
+    )
+    WHERE EXISTS (SELECT 1 FROM kept)
+),
 audited AS (
-    INSERT INTO layover.audit (id, at, "user", act, target, execution_id, credential, request_id, details)
-    SELECT
-        $6::text, $7::bigint, $8::text, $9::text, $10::text, nullif($11::text, ''), $12::text, $13::text, $14::bytea
-    FROM kept
+    INSERT INTO layover.audit (
+        id, at, "user", act, target, execution_id, credential, request_id, details, entry, salt, leaf, document
+    )
+    SELECT id, at, "user", act, target, nullif(execution_id, ''), credential, request_id, details, nullif(entry, ''),
+        nullif(salt, ''), nullif(leaf, ''), nullif(document, '')
+    FROM acts
+    ORDER BY at, id -- in every group, so that no two groups wait for each other
+    ON CONFLICT DO NOTHING
+),
+documented AS (
+    INSERT INTO layover.audit_documents (hash, body)
+    SELECT DISTINCT document, body FROM acts WHERE body IS NOT NULL ORDER BY document
     ON CONFLICT DO NOTHING
 )
 SELECT is_kept FROM kept

@@ -96,6 +96,7 @@ pause_points AS (DELETE FROM layover.pause_points AS t USING gone AS g WHERE t.e
 snapshots AS (DELETE FROM layover.snapshots AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 commands AS (DELETE FROM layover.commands AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 tokens AS (DELETE FROM layover.tokens AS t USING gone AS g WHERE t.execution_id = g.execution_id),
+links AS (DELETE FROM layover.links AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 progress AS (DELETE FROM layover.progress AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 node_logs AS (DELETE FROM layover.node_logs AS t USING gone AS g WHERE t.execution_id = g.execution_id),
 deliveries AS ( -- one that becomes pending at this moment stays, and is sent

@@ -77,6 +77,9 @@ UPDATE executions SET finished_at = :at, outcome = :outcome, error_code = :error
 UPDATE executions SET finished_at = NULL, outcome = NULL, error_code = NULL
 WHERE execution_id = :id AND finished_at IS NOT NULL
 
+-- name: set_resume_count
+UPDATE executions SET resume_count = :resume_count WHERE execution_id = :id
+
 -- name: open_point
 -- Inserts nothing when the point exists, which is an error of the caller.
 INSERT INTO pause_points (id, execution_id, workflow, kind, status, opened_at, body, schema)

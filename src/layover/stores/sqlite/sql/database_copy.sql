@@ -48,9 +48,11 @@ VALUES (
 -- name: insert_executions
 INSERT INTO executions (
     execution_id, version_id, created_at, user, parent_id, correlation_id, tags, finished_at, outcome, error_code,
-    input
+    input, resume_count
 )
-SELECT :id, id, :created_at, :user, :parent_id, :correlation_id, :tags, :finished_at, :outcome, :error_code, :input
+SELECT
+    :id, id, :created_at, :user, :parent_id, :correlation_id, :tags, :finished_at, :outcome, :error_code, :input,
+    :resume_count
 FROM versions
 WHERE hash = :hash AND workflow = :workflow
 ORDER BY number
@@ -78,8 +80,13 @@ VALUES (
 )
 
 -- name: insert_audit_entries
-INSERT INTO audit (id, at, user, act, target, execution_id, credential, request_id, details)
-VALUES (:id, :at, :user, :act, :target, nullif(:execution_id, ''), :credential, :request_id, :details)
+INSERT INTO audit (
+    id, at, user, act, target, execution_id, credential, request_id, details, entry, salt, leaf, document, seal
+)
+VALUES (
+    :id, :at, :user, :act, :target, nullif(:execution_id, ''), :credential, :request_id, :details,
+    nullif(:entry, x''), nullif(:salt, x''), nullif(:leaf, x''), nullif(:document_hash, x''), :seal
+)
 
 -- name: insert_node_logs
 INSERT INTO node_logs (execution_id, id, node, attempt, at, lines, dropped, body)
@@ -130,6 +137,13 @@ SELECT id, execution_id, workflow, n, lane, destination, kind, point, user, addr
 FROM deliveries
 WHERE id > :after
 ORDER BY id
+LIMIT :most
+
+-- name: all_batch_items_after
+SELECT batch_id, n, target, parent, pin, state, code, reason, at
+FROM batch_items
+WHERE (batch_id, n) > (:batch_id, :n)
+ORDER BY batch_id, n
 LIMIT :most
 
 -- name: other_messages_after

@@ -137,7 +137,16 @@ ORDER BY created_at DESC, id DESC
 LIMIT :limit
 
 -- name: count_sent_deliveries
-SELECT count(*) FROM deliveries WHERE execution_id IS NOT NULL AND execution_id = :execution_id AND state = 'sent'
+SELECT count(*)
+FROM (
+    SELECT 1 FROM deliveries
+    WHERE execution_id IS NOT NULL AND execution_id = :execution_id AND state = 'sent'
+    LIMIT :most
+)
+
+-- name: count_waiting_deliveries
+SELECT count(*)
+FROM (SELECT 1 FROM deliveries WHERE leads AND destination = :destination LIMIT :most)
 
 -- name: count_deliveries_by_destination
 WITH RECURSIVE found (name) AS (

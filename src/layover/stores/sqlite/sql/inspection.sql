@@ -20,6 +20,8 @@ WHERE sender NOT IN (SELECT execution_id FROM heads)
 UNION ALL
 SELECT DISTINCT 'tokens', execution_id FROM tokens WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL
+SELECT DISTINCT 'links', execution_id FROM links WHERE execution_id NOT IN (SELECT execution_id FROM heads)
+UNION ALL
 SELECT DISTINCT 'node_logs', execution_id FROM node_logs WHERE execution_id NOT IN (SELECT execution_id FROM heads)
 UNION ALL
 SELECT DISTINCT 'waits', execution_id FROM waits WHERE execution_id NOT IN (SELECT execution_id FROM heads)

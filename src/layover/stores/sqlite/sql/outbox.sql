@@ -28,6 +28,13 @@ UPDATE outbox SET due_at = :due_at WHERE sender = :sender AND destination = :des
 -- name: delete_messages
 DELETE FROM outbox WHERE sender = :sender AND destination = :destination AND n = :n
 
+-- name: take_message
+DELETE FROM outbox
+WHERE sender = :sender AND destination = :destination AND n = :n
+    AND NOT EXISTS (
+        SELECT 1 FROM outbox AS o WHERE o.sender = :sender AND o.destination = :destination AND o.n < :n
+    )
+
 -- name: point_of_token
 SELECT execution_id, point FROM tokens WHERE hash = :hash
 

@@ -10,7 +10,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM executions AS e
 JOIN heads AS h ON h.execution_id = e.execution_id
 JOIN versions AS v ON v.id = e.version_id
@@ -37,7 +37,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM executions AS e
 JOIN heads AS h ON h.execution_id = e.execution_id
 JOIN versions AS v ON v.id = e.version_id
@@ -53,7 +53,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM executions AS e
 JOIN heads AS h ON h.execution_id = e.execution_id
 JOIN versions AS v ON v.id = e.version_id
@@ -72,7 +72,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM tags AS t
 JOIN executions AS e ON e.execution_id = t.execution_id
 JOIN heads AS h ON h.execution_id = e.execution_id
@@ -92,7 +92,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM heads AS h
 JOIN executions AS e ON e.execution_id = h.execution_id
 JOIN versions AS v ON v.id = e.version_id
@@ -110,7 +110,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM heads AS h
 JOIN executions AS e ON e.execution_id = h.execution_id
 JOIN versions AS v ON v.id = e.version_id
@@ -127,7 +127,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM heads AS h
 JOIN executions AS e ON e.execution_id = h.execution_id
 JOIN versions AS v ON v.id = e.version_id
@@ -141,7 +141,7 @@ SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e.user, e.parent_id, e.correlation_id, e.tags,
-    e.finished_at, e.outcome, e.error_code, v.number
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM heads AS h
 JOIN executions AS e ON e.execution_id = h.execution_id
 JOIN versions AS v ON v.id = e.version_id
@@ -163,6 +163,17 @@ WHERE (opened_at, id) > (:after_at, :after_id)
     AND (:status IS NULL OR status IN (SELECT value FROM json_each(:status)))
 ORDER BY opened_at, id
 LIMIT :limit
+
+-- name: last_entry
+SELECT at FROM events WHERE execution_id = :id ORDER BY seq DESC LIMIT 1
+
+-- name: newest_points_of_execution
+-- Few of the points of an execution are open, and those are among the newest. Bodies may be long: one of them is read.
+SELECT id, kind, status, opened_at
+FROM pause_points
+WHERE execution_id = :id
+ORDER BY opened_at DESC, id DESC
+LIMIT 100
 
 -- name: list_points_of_execution
 SELECT id, execution_id, workflow, status, closed_at, body, schema

@@ -68,3 +68,6 @@ DELETE FROM node_logs WHERE execution_id = :id
 
 -- name: purge_deliveries
 DELETE FROM deliveries WHERE execution_id = :id
+
+-- name: purge_links
+DELETE FROM links WHERE execution_id = :id

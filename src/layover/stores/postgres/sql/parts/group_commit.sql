@@ -32,11 +32,11 @@ given_new AS MATERIALIZED (
         :new_wake_at::bigint[], :new_missing::text[], :new_users::text[], :new_parents::uuid[],
         :new_correlation_ids::text[], :new_tags::text[], :new_counts::integer[], :new_at::bigint[],
         :new_bodies::bytea[], :new_last_seq::integer[], :new_finished_at::bigint[], :new_outcomes::text[],
-        :new_error_codes::text[], :new_inputs::bytea[]
+        :new_error_codes::text[], :new_inputs::bytea[], :new_resumes::integer[]
     ) AS g (
         execution_id, workflow, hash, created_at, priority, status, epoch, owner, wake_at, missing, "user", parent_id,
         correlation_id, tags, count, at, body, last_seq, finished_at, outcome, error_code,
-        input
+        input, resume_count
     )
 ),
 new_heads AS (
@@ -57,7 +57,7 @@ new_heads AS (
 new_executions AS (
     INSERT INTO layover.executions (
         execution_id, version_id, created_at, "user", parent_id, correlation_id, tags, finished_at, outcome, error_code,
-        input
+        input, resume_count
     )
     SELECT
         g.execution_id,
@@ -72,7 +72,7 @@ new_executions AS (
         CASE WHEN g.tags IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(g.tags::jsonb)) END,
         g.finished_at, g.outcome, g.error_code,
         -- UTF8 has every character; with another encoding, a missing one would keep the execution from beginning.
-        convert_from(g.input, 'UTF8')::jsonb
+        convert_from(g.input, 'UTF8')::jsonb, g.resume_count
     FROM given_new AS g
     WHERE (g.execution_id IN (SELECT execution_id FROM new_heads)) IS TRUE
 ),
@@ -281,9 +281,20 @@ snapshots AS (
 -- Also those that are opened again: then all columns are NULL.
 ended AS (
     UPDATE layover.executions AS e
-    SET finished_at = c.finished_at, outcome = c.outcome, error_code = c.error_code
-    FROM unnest(:ended_ids::uuid[], :ended_at::bigint[], :ended_outcomes::text[], :ended_error_codes::text[])
-        AS c (execution_id, finished_at, outcome, error_code)
+    SET finished_at = c.finished_at, outcome = c.outcome, error_code = c.error_code,
+        resume_count = coalesce(c.resume_count, e.resume_count)
+    FROM unnest(
+        :ended_ids::uuid[], :ended_at::bigint[], :ended_outcomes::text[], :ended_error_codes::text[],
+        :ended_resumes::integer[]
+    ) AS c (execution_id, finished_at, outcome, error_code, resume_count)
+    WHERE e.execution_id = c.execution_id AND (c.execution_id IN (SELECT execution_id FROM passed)) IS TRUE
+)
+
+-- name: resumed_executions
+resumed AS (
+    UPDATE layover.executions AS e
+    SET resume_count = c.resume_count
+    FROM unnest(:resumed_ids::uuid[], :resumed_counts::integer[]) AS c (execution_id, resume_count)
     WHERE e.execution_id = c.execution_id AND (c.execution_id IN (SELECT execution_id FROM passed)) IS TRUE
 )
 
@@ -307,15 +318,32 @@ tokens AS (
 )
 
 -- name: audit_entries
-audited AS (
-    INSERT INTO layover.audit (id, at, "user", act, target, execution_id, credential, request_id, details)
-    SELECT a.id, a.at, a."user", a.act, a.target, nullif(a.execution_id, ''), a.credential, a.request_id, a.details
+acts AS MATERIALIZED (
+    SELECT a.id, a.at, a."user", a.act, a.target, a.execution_id, a.credential, a.request_id, a.details, a.entry,
+        a.salt, a.leaf, a.document, a.body
     FROM unnest(
         :audited_ids::uuid[], :audit_ids::text[], :audit_at::bigint[], :audit_users::text[], :audit_acts::text[],
         :audit_targets::text[], :audit_executions::text[], :audit_credentials::text[], :audit_requests::text[],
-        :audit_details::bytea[]
-    ) AS a (audited, id, at, "user", act, target, execution_id, credential, request_id, details)
+        :audit_details::bytea[], :audit_bodies::bytea[], :audit_salts::bytea[], :audit_leaves::bytea[],
+        :audit_seen::bytea[], :audit_documents::bytea[]
+    ) AS a (
+        audited, id, at, "user", act, target, execution_id, credential, request_id, details, entry, salt, leaf,
+        document, body
+    )
     WHERE (a.audited IN (SELECT execution_id FROM passed)) IS TRUE
-    ORDER BY a.at, a.id -- in every group, so that no two groups wait for each other
+),
+audited AS (
+    INSERT INTO layover.audit (
+        id, at, "user", act, target, execution_id, credential, request_id, details, entry, salt, leaf, document
+    )
+    SELECT id, at, "user", act, target, nullif(execution_id, ''), credential, request_id, details, nullif(entry, ''),
+        nullif(salt, ''), nullif(leaf, ''), nullif(document, '')
+    FROM acts
+    ORDER BY at, id -- in every group, so that no two groups wait for each other
+    ON CONFLICT DO NOTHING
+),
+documented AS (
+    INSERT INTO layover.audit_documents (hash, body)
+    SELECT DISTINCT document, body FROM acts WHERE body IS NOT NULL ORDER BY document
     ON CONFLICT DO NOTHING
 )

@@ -1,0 +1,83 @@
+/** What screens read, by name: one place for keys of the cache. */
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
+import { client, take } from "./client";
+
+export const sessionQuery = queryOptions({
+  queryKey: ["session"],
+  queryFn: () => take(client.GET("/api/v1/session")),
+  staleTime: 60_000,
+});
+
+export const inboxQuery = queryOptions({
+  queryKey: ["points", "me"],
+  queryFn: () => take(client.GET("/api/v1/pause-points", { params: { query: { for: "me", limit: 100 } } })),
+  refetchInterval: 15_000,
+});
+
+export const donePointsQuery = infiniteQueryOptions({
+  queryKey: ["points", "done"],
+  initialPageParam: "",
+  queryFn: ({ pageParam }) =>
+    take(
+      client.GET("/api/v1/pause-points", {
+        params: { query: { status: ["answered", "applied"], limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } },
+      }),
+    ),
+  getNextPageParam: (page) => page.next ?? undefined,
+});
+
+export const pointQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["points", "one", id],
+    queryFn: () => take(client.GET("/api/v1/pause-points/{id}", { params: { path: { id } } })),
+  });
+
+export const countsQuery = queryOptions({
+  queryKey: ["executions", "counts"],
+  queryFn: () => take(client.GET("/api/v1/executions/counts")),
+  refetchInterval: 15_000,
+});
+
+export const executionsQuery = (query: Record<string, string | string[]>) =>
+  infiniteQueryOptions({
+    queryKey: ["executions", "list", query],
+    initialPageParam: "",
+    queryFn: ({ pageParam }) =>
+      take(
+        client.GET("/api/v1/executions", {
+          params: { query: { ...query, limit: 100, ...(pageParam ? { cursor: pageParam } : {}) } },
+        }),
+      ),
+    getNextPageParam: (page) => page.next ?? undefined,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
+const one = (id: string) => ({ params: { path: { id } } });
+export const executionQuery = (id: string) =>
+  queryOptions({ queryKey: ["execution", id], queryFn: () => take(client.GET("/api/v1/executions/{id}", one(id))) });
+export const graphQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["execution", id, "graph"],
+    queryFn: () => take(client.GET("/api/v1/executions/{id}/graph", one(id))),
+  });
+export const whyQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["execution", id, "why"],
+    queryFn: () => take(client.GET("/api/v1/executions/{id}/why", one(id))),
+  });
+export const nodesQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["execution", id, "nodes"],
+    queryFn: () =>
+      take(client.GET("/api/v1/executions/{id}/nodes", { params: { path: { id }, query: { limit: 100 } } })),
+  });
+
+export const workflowsQuery = queryOptions({
+  queryKey: ["workflows"],
+  queryFn: () => take(client.GET("/api/v1/workflows", { params: { query: { limit: 100 } } })),
+});
+export const workflowQuery = (name: string) =>
+  queryOptions({
+    queryKey: ["workflow", name],
+    queryFn: () => take(client.GET("/api/v1/workflows/{name}", { params: { path: { name } } })),
+  });

@@ -1,0 +1,50 @@
+/** The filter of the list of executions: chips, a text that can be typed, and the query of the API. */
+export interface Chip {
+  name: string;
+  value: string;
+}
+
+export const FILTERS = [
+  "workflow",
+  "status",
+  "tag",
+  "correlation_id",
+  "error_code",
+  "since",
+  "until",
+  "where",
+] as const;
+const KNOWN: ReadonlySet<string> = new Set(FILTERS);
+const PART = /(?:([a-z_]+):)?(?:"((?:[^"\\]|\\.)*)"|(\S+))/g;
+
+/** Read `workflow:refund status:failed A-2`; a word without a known name before it is searched for. */
+export function parse(text: string): Chip[] {
+  const chips: Chip[] = [];
+  for (const [, name, quoted, bare] of text.matchAll(PART)) {
+    const value = quoted !== undefined ? quoted.replace(/\\(.)/g, "$1") : (bare ?? "");
+    if (name && KNOWN.has(name)) chips.push({ name, value });
+    else if (name) chips.push({ name: "search", value: `${name}:${value}` });
+    else chips.push({ name: "search", value });
+  }
+  return chips.filter((chip) => chip.value !== "");
+}
+
+export function write(chips: readonly Chip[]): string {
+  return chips.map(({ name, value }) => (name === "search" ? quote(value) : `${name}:${quote(value)}`)).join(" ");
+}
+
+function quote(value: string): string {
+  return /[\s"\\]/.test(value) ? `"${value.replace(/(["\\])/g, "\\$1")}"` : value;
+}
+
+/** What the API is asked: several statuses and conditions, and of everything else the last that was said. */
+export function query(chips: readonly Chip[]): Record<string, string | string[]> {
+  const asked: Record<string, string | string[]> = {};
+  for (const { name, value } of chips) {
+    if (name === "status" || name === "where") {
+      const before = asked[name];
+      asked[name] = [...(Array.isArray(before) ? before : []), value];
+    } else asked[name] = value;
+  }
+  return asked;
+}

@@ -1,0 +1,38 @@
+/** Keys without Ctrl: only outside of fields, and not at all if a person has switched them off (WCAG 2.1.4). */
+import { useEffect, useRef } from "react";
+import { preferences } from "./preferences";
+
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
+  );
+}
+
+export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
+  const current = useRef(keys);
+  current.current = keys;
+  useEffect(() => {
+    let first = "";
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey) {
+        const act = current.current[`ctrl ${event.key.toLowerCase()}`];
+        if (act) {
+          event.preventDefault();
+          act(event);
+        }
+        return;
+      }
+      if (event.altKey || isTyping(event.target) || !preferences().singleKeys) return;
+      if (document.querySelector("dialog[open]") !== null) return;
+      const pressed = first ? `${first} ${event.key}` : event.key;
+      first = "";
+      const act = current.current[pressed];
+      if (act) {
+        event.preventDefault();
+        act(event);
+      } else if (event.key === "g") first = "g";
+    };
+    window.addEventListener("keydown", onKey);
+    return () => window.removeEventListener("keydown", onKey);
+  }, []);
+}

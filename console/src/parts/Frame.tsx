@@ -1,0 +1,139 @@
+/** What every screen needs: a title, its states while there is nothing to show yet, times, dialogs, data. */
+import { useEffect, useRef, useState } from "react";
+import { Problem } from "../api/client";
+import { signInPath } from "../lib/base";
+import { usePreferences } from "../lib/preferences";
+import { age, moment } from "../lib/time";
+import { en } from "../words/en";
+
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · ${en.name}`;
+  }, [title]);
+}
+
+/** The time, again and again, so that ages and deadlines go on. */
+export function useNow(every = 15_000): number {
+  const [now, setNow] = useState(() => Date.now());
+  useEffect(() => {
+    const timer = window.setInterval(() => setNow(Date.now()), every);
+    return () => window.clearInterval(timer);
+  }, [every]);
+  return now;
+}
+
+export function Time({ at, now }: { at: string; now: number }) {
+  usePreferences();
+  return (
+    <time dateTime={at} title={moment(at)}>
+      {age(at, now)}
+    </time>
+  );
+}
+
+/** Shown only after 300 ms: what comes at once does not flicker. */
+export function Loading() {
+  const [shown, setShown] = useState(false);
+  useEffect(() => {
+    const timer = window.setTimeout(() => setShown(true), 300);
+    return () => window.clearTimeout(timer);
+  }, []);
+  return shown ? (
+    <div className="skeleton" role="status">
+      <span className="hidden">{en.loading}</span>
+      <i />
+      <i />
+      <i />
+    </div>
+  ) : null;
+}
+
+export function Refused({ error, retry }: { error: unknown; retry?: () => void }) {
+  const problem = error instanceof Problem ? error : null;
+  if (problem?.status === 401)
+    return (
+      <div className="notice bad" role="alert">
+        <p>{en.signedOut}</p>
+        <a className="button main" href={signInPath()}>
+          {en.signIn}
+        </a>
+      </div>
+    );
+  const text =
+    problem === null
+      ? String(error)
+      : problem.status === 0
+        ? en.unreachable
+        : problem.status === 403
+          ? en.forbidden(problem.message)
+          : problem.message;
+  return (
+    <div className="notice bad" role="alert">
+      <p>{text}</p>
+      {problem !== null && problem.status > 0 && (
+        <p className="soft mono">
+          {problem.code} {problem.requestId && `· ${en.requestId(problem.requestId)}`}
+        </p>
+      )}
+      {retry && (
+        <button type="button" onClick={retry}>
+          {en.retryLoad}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** A dialog of the browser: it holds the focus, and Escape closes it. */
+export function Dialog(props: { title: string; close: () => void; side?: boolean; children: React.ReactNode }) {
+  const at = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = at.current;
+    if (dialog && !dialog.open) {
+      dialog.showModal();
+      dialog.querySelector<HTMLElement>("[data-first]")?.focus(); // else its first button has the focus
+    }
+    return () => dialog?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it, as Escape does
+    <dialog
+      ref={at}
+      className={props.side ? "drawer" : "dialog"}
+      aria-label={props.title}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.close();
+      }}
+      onClick={(event) => event.target === at.current && props.close()}
+    >
+      <div className="dialog-body">
+        <header>
+          <h2>
+            <bdi>{props.title}</bdi>
+          </h2>
+          <button type="button" className="quiet" onClick={props.close} aria-label={en.close}>
+            ✕
+          </button>
+        </header>
+        {props.children}
+      </div>
+    </dialog>
+  );
+}
+
+const LONGEST = 20_000;
+
+/** Data as it is; of much, the beginning. */
+export function Data({ label, value }: { label: string; value: unknown }) {
+  const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
+  return (
+    <section className="data">
+      <h3>{label}</h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <pre tabIndex={0} role="region" aria-label={label}>
+        {text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text}
+      </pre>
+    </section>
+  );
+}

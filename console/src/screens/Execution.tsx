@@ -1,0 +1,295 @@
+/** One execution: how it stands, the whole graph, what happened, its data. It follows the stream as long as it is seen. */
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { client, key, type Schemas, take } from "../api/client";
+import { executionQuery, graphQuery, sessionQuery, whyQuery } from "../api/queries";
+import { type Feed, follow } from "../api/stream";
+import { Graph } from "../graph/Graph";
+import { append, reduceExecution, reduceGraph } from "../graph/reduce";
+import { useKeys } from "../lib/keys";
+import { clock, day, length } from "../lib/time";
+import { Data, Dialog, Loading, Refused, Time, useNow, useTitle } from "../parts/Frame";
+import { Glyph, Status } from "../parts/Status";
+import { en } from "../words/en";
+import { inWords, sentence } from "../words/events";
+import { NodeDrawer, PlanDialog } from "./NodeDrawer";
+
+type Event = Schemas["Event"];
+const words = en.execution;
+const AT_REST = 5_000; // queries are read again at most so often
+
+function useStream(id: string): { events: Event[]; feed: Feed } {
+  const queries = useQueryClient();
+  const [events, setEvents] = useState<Event[]>([]);
+  const [feed, setFeed] = useState<Feed>("connecting");
+  const due = useRef(0);
+  useEffect(() => {
+    setEvents([]);
+    const stop = follow(`/api/v1/executions/${id}/stream`, {
+      tell: setFeed,
+      take: (messages) => {
+        const more = messages.filter((one) => one.event !== "end" && one.event !== "progress" && one.event !== "log");
+        const read = more
+          .flatMap((one) => (one.data ? [JSON.parse(one.data) as Event] : []))
+          .filter((one) => typeof one.seq === "number");
+        if (read.length === 0) return;
+        setEvents((before) => append(before, read));
+        const known = queries.getQueryData(executionQuery(id).queryKey)?.last_seq ?? -1;
+        const fresh = read.filter((one) => one.seq > known);
+        if (fresh.length === 0) return;
+        queries.setQueryData(graphQuery(id).queryKey, (graph) => graph && fresh.reduce(reduceGraph, graph));
+        queries.setQueryData(executionQuery(id).queryKey, (one) => one && fresh.reduce(reduceExecution, one));
+        if (due.current === 0)
+          due.current = window.setTimeout(() => {
+            due.current = 0;
+            void queries.invalidateQueries({ queryKey: ["execution", id] });
+          }, AT_REST);
+      },
+    });
+    return () => {
+      stop();
+      window.clearTimeout(due.current);
+      due.current = 0;
+    };
+  }, [id, queries]);
+  return { events, feed };
+}
+
+const TABS = ["events", "data", "children", "logs"] as const;
+
+export function Execution() {
+  const { id } = useParams({ from: "/executions/$id" });
+  const { tab = "events", node } = useSearch({ from: "/executions/$id" });
+  const navigate = useNavigate();
+  const found = useQuery(executionQuery(id));
+  const graph = useQuery(graphQuery(id));
+  const why = useQuery(whyQuery(id));
+  const { events, feed } = useStream(id);
+  const permissions = useQuery(sessionQuery).data?.permissions ?? [];
+  useTitle(found.data ? `${found.data.workflow} ${found.data.correlation_id ?? ""}` : en.nav.executions);
+  const show = (search: { tab?: string; node?: string }) => navigate({ to: "/executions/$id", params: { id }, search });
+  const keep = tab === "events" ? {} : { tab };
+  const canvas = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    // React Flow selects a node by Enter; here that opens it.
+    const onKey = (event: KeyboardEvent) => {
+      const at = event.target instanceof HTMLElement ? event.target.closest<HTMLElement>(".react-flow__node") : null;
+      if (event.key === "Enter" && at?.dataset.id)
+        void navigate({ to: "/executions/$id", params: { id }, search: { node: at.dataset.id } });
+    };
+    const element = canvas.current;
+    element?.addEventListener("keydown", onKey);
+    return () => element?.removeEventListener("keydown", onKey);
+  }, [id, navigate]);
+  if (found.isPending) return <Loading />;
+  if (found.error && !found.data) return <Refused error={found.error} retry={() => void found.refetch()} />;
+  const one = found.data;
+  const tabs = TABS.filter((name) => name !== "logs" || permissions.includes("execution:debug"));
+  return (
+    <>
+      <p className="crumbs soft">
+        <Link to="/executions" search={{}}>
+          {en.nav.executions}
+        </Link>{" "}
+        /{" "}
+        <Link to="/workflows/$name" params={{ name: one.workflow }} search={{}}>
+          <bdi>{one.workflow}</bdi>
+        </Link>
+      </p>
+      <div className="head-line">
+        <h1>
+          <bdi>{one.workflow}</bdi> {one.correlation_id && <bdi>· {one.correlation_id}</bdi>}{" "}
+          <span className="soft version">{words.version(one.version)}</span>
+        </h1>
+        {permissions.includes("execution:cancel") && <Acts execution={one} />}
+      </div>
+      <p className="stands">
+        <Status value={one.status} />{" "}
+        <bdi>{one.error?.message ?? words.stands[one.status] ?? inWords(why.data?.summary ?? "")}</bdi>{" "}
+        {one.waiting_on.some((wait) => wait.for && (wait.kind === "approval" || wait.kind === "form")) && (
+          <Link to="/" search={{ point: one.waiting_on.find((wait) => wait.for)!.for! }} className="button main">
+            {en.inbox.decide}
+          </Link>
+        )}
+      </p>
+      {found.error && <Refused error={found.error} />}
+      <div className="split">
+        <section className="sheet canvas" aria-label={words.graph} ref={canvas}>
+          {graph.data ? (
+            <Graph graph={graph.data} open={(to) => void show({ ...keep, node: to })} />
+          ) : graph.error ? (
+            <Refused error={graph.error} />
+          ) : (
+            <Loading />
+          )}
+        </section>
+        <section className="sheet side-sheet">
+          <div className="tabs" role="group" aria-label={words.events}>
+            {tabs.map((name) => (
+              <button
+                type="button"
+                key={name}
+                aria-pressed={tab === name}
+                onClick={() => void show(name === "events" ? {} : { tab: name })}
+              >
+                {name === "events" ? words.log : words[name]}
+              </button>
+            ))}
+          </div>
+          {tab === "events" && <Timeline events={events} feed={feed} />}
+          {tab === "data" && (
+            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+            <div className="panel" tabIndex={0} role="region" aria-label={words.data}>
+              <Data label={words.input} value={one.input} />
+              {one.output !== null && one.output !== undefined && <Data label={words.output} value={one.output} />}
+              <Data label={words.variables} value={one.variables} />
+              {one.error && <Data label={words.error} value={one.error} />}
+            </div>
+          )}
+          {tab === "children" && <Children id={id} />}
+          {tab === "logs" && <Logs id={id} />}
+        </section>
+      </div>
+      {node && graph.data && <NodeDrawer execution={one} graph={graph.data} id={node} close={() => void show(keep)} />}
+    </>
+  );
+}
+
+const GAP = 60_000; // a longer rest is folded
+
+function Timeline({ events, feed }: { events: readonly Event[]; feed: Feed }) {
+  const shown = events.flatMap((event) => {
+    const told = sentence(event);
+    return told ? [{ event, told }] : [];
+  });
+  const newest = shown.slice(-300).reverse();
+  return (
+    <>
+      <p className="soft feed-state" role="status">
+        {words.feed[feed]}
+      </p>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <ol className="feed" tabIndex={0} aria-label={words.events}>
+        {newest.map(({ event, told }, i) => {
+          const before = newest[i + 1]?.event;
+          const gap = before ? Date.parse(event.at) - Date.parse(before.at) : 0;
+          const newDay = i === 0 || day(event.at) !== day(newest[i - 1]!.event.at);
+          return (
+            <li key={event.seq}>
+              {newDay && <span className="day">{day(event.at)}</span>}
+              <span className="line">
+                <time className="soft" dateTime={event.at}>
+                  {clock(event.at)}
+                </time>
+                <Glyph value={told.glyph} />
+                <bdi>{told.text}</bdi>
+              </span>
+              {gap > GAP && <span className="gap">— {words.gap(length(gap))} —</span>}
+            </li>
+          );
+        })}
+      </ol>
+    </>
+  );
+}
+
+function Children({ id }: { id: string }) {
+  const now = useNow();
+  const found = useQuery({
+    queryKey: ["execution", id, "children"],
+    queryFn: () => take(client.GET("/api/v1/executions", { params: { query: { parent_id: id, limit: 100 } } })),
+  });
+  if (found.isPending) return <Loading />;
+  if (found.error) return <Refused error={found.error} />;
+  if (found.data.items.length === 0) return <p className="panel soft">{words.noChildren}</p>;
+  return (
+    <ul className="panel plain">
+      {found.data.items.map((one) => (
+        <li key={one.id}>
+          <Link to="/executions/$id" params={{ id: one.id }} search={{}}>
+            <Status value={one.status} /> <bdi>{one.workflow}</bdi> <Time at={one.created_at} now={now} />
+          </Link>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Logs({ id }: { id: string }) {
+  const found = useQuery({
+    queryKey: ["execution", id, "logs"],
+    queryFn: () => take(client.GET("/api/v1/executions/{id}/logs", { params: { path: { id } } })),
+    refetchInterval: 10_000,
+  });
+  if (found.isPending) return <Loading />;
+  if (found.error) return <Refused error={found.error} />;
+  if (found.data.items.length === 0) return <p className="panel soft">{words.noLogs}</p>;
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
+    <pre className="panel logs" tabIndex={0} role="region" aria-label={words.logs}>
+      {found.data.items.map((line) => `${clock(line.at)} ${line.level} ${line.text}`).join("\n")}
+    </pre>
+  );
+}
+
+function Acts({ execution }: { execution: Schemas["Execution"] }) {
+  const queries = useQueryClient();
+  const [asking, setAsking] = useState<"" | "cancel" | "retry">("");
+  const [reason, setReason] = useState("");
+  const isOver = ["completed", "failed", "cancelled"].includes(execution.status);
+  const isHeld =
+    execution.status === "pausing" ||
+    (execution.status === "paused" && execution.paused_reason !== null && execution.paused_node === null);
+  const act = useMutation({
+    mutationFn: (what: "pause" | "resume" | "cancel") => {
+      const params = { path: { id: execution.id }, header: key() };
+      const body = (what === "cancel" && reason ? { reason } : {}) as never;
+      if (what === "pause") return take(client.POST("/api/v1/executions/{id}/pause", { params, body }));
+      if (what === "resume") return take(client.POST("/api/v1/executions/{id}/resume", { params, body }));
+      return take(client.POST("/api/v1/executions/{id}/cancel", { params, body }));
+    },
+    onSuccess: () => setAsking(""),
+    onSettled: () => queries.invalidateQueries({ queryKey: ["execution", execution.id] }),
+  });
+  useKeys({ p: () => !isOver && act.mutate(isHeld ? "resume" : "pause") });
+  return (
+    <div className="acts">
+      {!isOver && (
+        <>
+          <button type="button" onClick={() => act.mutate(isHeld ? "resume" : "pause")} disabled={act.isPending}>
+            {isHeld ? words.resume : words.pause}
+          </button>
+          <button type="button" onClick={() => setAsking("cancel")}>
+            {words.cancel}
+          </button>
+        </>
+      )}
+      {execution.status === "failed" && (
+        <button type="button" className="main" onClick={() => setAsking("retry")}>
+          {words.retry}
+        </button>
+      )}
+      {act.error && !asking && <Refused error={act.error} />}
+      {asking === "retry" && <PlanDialog id={execution.id} close={() => setAsking("")} />}
+      {asking === "cancel" && (
+        <Dialog title={words.cancelTitle} close={() => setAsking("")}>
+          <p>{words.cancelText}</p>
+          <div className="field">
+            <label htmlFor="reason">{words.reason}</label>
+            <input id="reason" value={reason} onChange={(e) => setReason(e.target.value)} />
+          </div>
+          {act.error && <Refused error={act.error} />}
+          <div className="acts">
+            <button type="button" className="bad" onClick={() => act.mutate("cancel")}>
+              {words.cancel.replace(" …", "")}
+            </button>
+            <button type="button" onClick={() => setAsking("")}>
+              {en.close}
+            </button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,172 @@
+/** What waits for the person who is signed in: a list, and beside it what was opened. */
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import type { Schemas } from "../api/client";
+import { donePointsQuery, inboxQuery } from "../api/queries";
+import { useKeys } from "../lib/keys";
+import { age, length } from "../lib/time";
+import { Loading, Refused, Time, useNow, useTitle } from "../parts/Frame";
+import { Status } from "../parts/Status";
+import { en } from "../words/en";
+import { Point } from "./Point";
+
+type PausePoint = Schemas["PausePoint"];
+const words = en.inbox;
+
+export function titleOf(point: PausePoint): string {
+  return point.title || point.node;
+}
+
+/** How much of the time is left, and what happens when it is over. */
+export function Deadline({ point, now }: { point: PausePoint; now: number }) {
+  if (!point.deadline) return <span>{words.noDeadline}</span>;
+  const end = Date.parse(point.deadline);
+  const part = Math.max(0, Math.min(1, (end - now) / Math.max(1, end - Date.parse(point.opened_at))));
+  const outcome = point.on_deadline ? (words.outcomes[point.on_deadline] ?? point.on_deadline) : "";
+  return (
+    <span className="deadline" title={point.deadline}>
+      <meter min={0} max={1} value={part} aria-hidden="true" />
+      {end > now ? words.left(length(end - now), outcome) : words.over}
+    </span>
+  );
+}
+
+export function Quorum({ point }: { point: PausePoint }) {
+  const need = point.need ?? 1;
+  if (need < 2) return null;
+  const given = point.decisions.filter((one) => one.approved).length;
+  return (
+    <span className="pips">
+      <span aria-hidden="true">
+        {"●".repeat(Math.min(given, 9)) + "○".repeat(Math.max(0, Math.min(need, 9) - given))}
+      </span>{" "}
+      {words.quorum(given, need)}
+    </span>
+  );
+}
+
+export function Inbox() {
+  useTitle(en.nav.inbox);
+  const { tab, point } = useSearch({ from: "/" });
+  const navigate = useNavigate();
+  const now = useNow();
+  const inbox = useQuery(inboxQuery);
+  const items = inbox.data?.items ?? [];
+  const at = items.findIndex((one) => one.id === point);
+  const open = (id: string | undefined) => navigate({ to: "/", search: id ? { point: id } : {} });
+  useKeys({
+    j: () => items.length && open(items[Math.min(at + 1, items.length - 1)]!.id),
+    k: () => items.length && open(items[Math.max(at - 1, 0)]!.id),
+    Escape: () => open(undefined),
+  });
+  const isDone = tab === "done";
+  return (
+    <>
+      <div className="head-line">
+        <h1>{isDone ? words.doneTitle : words.title}</h1>
+        <nav className="tabs" aria-label={en.nav.inbox}>
+          <Link
+            to="/"
+            search={{}}
+            aria-current={isDone ? undefined : "page"}
+            activeProps={{}}
+            activeOptions={{ exact: true }}
+          >
+            {words.tabs.me}
+          </Link>
+          <Link to="/" search={{ tab: "done" }} aria-current={isDone ? "page" : undefined} activeProps={{}}>
+            {words.tabs.done}
+          </Link>
+        </nav>
+      </div>
+      {isDone ? (
+        <Done />
+      ) : inbox.isPending ? (
+        <Loading />
+      ) : inbox.error ? (
+        <Refused error={inbox.error} retry={() => void inbox.refetch()} />
+      ) : items.length === 0 && !point ? (
+        <div className="sheet empty">
+          <p className="big">{words.empty}</p>
+          <p className="soft">{words.emptyHint}</p>
+        </div>
+      ) : (
+        <div className={point ? "inbox with-point" : "inbox"}>
+          <ol className="sheet asks" aria-label={words.count(items.length)}>
+            {items.map((one) => (
+              <li key={one.id}>
+                <Link
+                  to="/"
+                  search={{ point: one.id }}
+                  className="ask"
+                  aria-current={one.id === point ? "true" : undefined}
+                  activeProps={{}}
+                >
+                  <span className="ask-title">
+                    <bdi>{titleOf(one)}</bdi>
+                  </span>
+                  <span className="soft ask-facts">
+                    <Deadline point={one} now={now} />
+                    <bdi>{one.workflow}</bdi>
+                    {one.requester && <bdi>{words.requester(one.requester)}</bdi>}
+                    <span>{words.waits(age(one.opened_at, now))}</span>
+                    <Quorum point={one} />
+                    {one.claimed_by && <bdi>{words.claimedBy(one.claimed_by)}</bdi>}
+                  </span>
+                  <span className="ask-act" aria-hidden="true">
+                    {one.kind === "approval" ? words.decide : words.answerDots}
+                  </span>
+                </Link>
+              </li>
+            ))}
+          </ol>
+          {point && (
+            <Point
+              key={point}
+              id={point}
+              next={items[at + 1]?.id ?? items.find((one) => one.id !== point)?.id}
+              go={open}
+            />
+          )}
+        </div>
+      )}
+    </>
+  );
+}
+
+function Done() {
+  const done = useInfiniteQuery(donePointsQuery);
+  const now = useNow();
+  const items =
+    done.data?.pages.flatMap((page) => page.items).filter((one) => one.kind === "approval" || one.kind === "form") ??
+    [];
+  if (done.isPending) return <Loading />;
+  if (done.error) return <Refused error={done.error} retry={() => void done.refetch()} />;
+  return (
+    <div className="sheet">
+      {items.length === 0 && <p className="empty soft">{words.doneEmpty}</p>}
+      <ol className="asks">
+        {items.map((one) => (
+          <li key={one.id}>
+            <Link to="/" search={{ point: one.id }} className="ask" activeProps={{}}>
+              <span className="ask-title">
+                <bdi>{titleOf(one)}</bdi>
+              </span>
+              <span className="soft ask-facts">
+                <Status value={one.status} />
+                <bdi>{one.workflow}</bdi>
+                {one.answered_by && <bdi>{one.answered_by}</bdi>}
+                {one.answered_at && <Time at={one.answered_at} now={now} />}
+              </span>
+            </Link>
+          </li>
+        ))}
+      </ol>
+      {done.hasNextPage && (
+        <button type="button" className="quiet" onClick={() => void done.fetchNextPage()}>
+          {en.more}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,93 @@
+"""What a retry or a rewind would repeat, drop and supersede, as things stand: a plan, by which nothing changes.
+
+The rules of the act itself are applied to the state, which is compared with what it was and then put back. So a plan
+cannot disagree with the act. Only what the act does at once is compared: which nodes then follow depends on results
+that are not there yet.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from layover.core.context_ids import context_id
+from layover.core.definitions.node_types import ChildWorkflow, Send
+from layover.core.engine.decide import handle
+from layover.core.engine.decision_context import DecisionContext
+from layover.core.engine.events import PausePointCancelled
+from layover.core.engine.halting import has_rounds, is_given_up
+from layover.core.engine.node_transitions import is_settled
+
+if TYPE_CHECKING:
+    from layover.core.engine.commands import Retry, Rewind
+    from layover.core.engine.events import NodeStatus
+    from layover.core.engine.state import ExecutionState, NodeState
+
+_NOT_REACHED: Final[frozenset[NodeStatus]] = frozenset({"idle", "skipped", "ready"})
+_AT_ITS_BEGINNING: Final[frozenset[NodeStatus]] = frozenset({"idle", "ready", "queued", "scheduled", "running"})
+
+
+class Repeats(msgspec.Struct, frozen=True, kw_only=True):
+    """Nodes that are run again, results that are dropped, and open points that are superseded, by context id.
+
+    The `calls` are the repeated nodes that had an effect outside before. A loop or parallel stands for all that was in
+    rounds and branches that are done.
+    """
+
+    repeated: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    superseded: tuple[str, ...] = ()
+    calls: tuple[str, ...] = ()
+
+
+def repeats_of(state: ExecutionState, command: Retry | Rewind, now: int) -> Repeats | None:
+    """Return what a command would repeat; None if it would change nothing. The state stays as it was."""
+    before, points = _reached_nodes(state), dict(state.points.rows)
+    calls = {name for name, node in before.items() if _has_called(state, name, node)}
+    context = DecisionContext(state, now)
+    try:
+        handle(context, command)
+        if not context.events:
+            return None
+        again = {name: node for name, node in before.items() if _begins_again(state, name, node)}
+        cancelled = [event.point for event in context.events if isinstance(event, PausePointCancelled)]
+        return Repeats(
+            repeated=tuple(sorted(again)),
+            dropped=tuple(sorted(name for name, node in again.items() if _has_result(node))),
+            superseded=tuple(sorted(points[point].node for point in cancelled)),
+            calls=tuple(sorted(calls.intersection(again))),
+        )
+    finally:
+        state.revert()
+
+
+def _reached_nodes(state: ExecutionState) -> dict[str, NodeState]:
+    """Return the nodes that have been reached, those in halted scopes included."""
+    found = dict(state.nodes.rows)
+    for path, halted in state.halted.rows.items():
+        found |= {context_id(path, id_): node for id_, node in halted.nodes.items()}
+    return {name: node for name, node in found.items() if node.status not in _NOT_REACHED}
+
+
+def _has_called(state: ExecutionState, name: str, node: NodeState) -> bool:
+    """Return whether a node has called a function, started a child or sent something; perhaps only begun to."""
+    planned = state.planned(name)
+    return (
+        bool(node.attempt) if planned.role in ("call", "callback") else isinstance(planned.node, ChildWorkflow | Send)
+    )
+
+
+def _has_result(node: NodeState) -> bool:
+    """Return whether others may have read what a node gave: one that was given up gave nothing."""
+    return is_settled(node) and not is_given_up(node)
+
+
+def _begins_again(state: ExecutionState, name: str, before: NodeState) -> bool:
+    """Return whether a node that was reached is taken back to its beginning, or its scope with it."""
+    path = name.partition(":")[2]
+    halted = state.halted.rows.get(path)
+    if halted is not None:  # what it continues with is reopened as its container has room for it
+        return halted.due and is_given_up(before) and not has_rounds(before)
+    after = state.nodes.rows.get(name)
+    return after != before and (after is None or after.status in _AT_ITS_BEGINNING)

@@ -1,0 +1,116 @@
+"""Batches: one act on many items, and what became of each."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from msgspec import UNSET, Meta, UnsetType
+
+from layover.core.moments import Moment
+from layover.model.shared import Body, Comment, Length, Reason, Resource, Uuid, Value, WorkflowName
+
+BatchAct = Literal["pause", "resume", "cancel", "retry", "rewind", "answer", "redeliver", "replay", "purge"]
+BatchStatus = Literal["planned", "collecting", "running", "watching", "stopped", "completed"]
+BatchItemStatus = Literal["pending", "done", "skipped", "failed"]
+
+_Text = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\x00]*$")]
+_Status = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
+
+
+class WhichItems(Body, frozen=True, kw_only=True):
+    """Which items a batch is for: all that is given has to hold, and something has to be given.
+
+    Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `purge`) take `workflow`, `status`, `tag`,
+    `parent_id`, `where`, `contains` or `ids`, as the list of executions does. `answer` takes `workflow` and `node`, or
+    `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
+    `trigger_id`, and `ids` of inputs.
+    """
+
+    workflow: WorkflowName | None = None
+    status: Annotated[tuple[_Status, ...], Meta(max_length=20)] = ()
+    tag: _Text | None = None
+    parent_id: Uuid | None = None
+    where: Annotated[tuple[Annotated[str, Meta(max_length=1_000)], ...], Meta(max_length=20)] = ()
+    contains: dict[str, Any] | None = None
+    ids: Annotated[tuple[_Text, ...], Meta(max_length=1_000)] = ()
+    node: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None
+    state: Literal["dead", "sent", "moot", "discarded"] | None = None
+    destination: _Text | None = None
+    execution_id: Uuid | None = None
+    trigger_id: Uuid | None = None
+
+
+class CanaryBody(Body, frozen=True, kw_only=True):
+    """The first items of a batch: the others follow once none of these has failed for some time."""
+
+    share: Annotated[
+        float | str, Meta(description="Of all items: a number above 0 and up to 1, or `5%`.", examples=["5%"])
+    ]
+    watch: Length  # how long they are watched
+
+
+class BatchBody(Body, frozen=True, kw_only=True):
+    """One act on many items. With `dry_run` they are counted, and nothing changes."""
+
+    act: BatchAct
+    where: WhichItems = WhichItems()
+    dry_run: bool = False
+    rate: Annotated[str, Meta(max_length=50, examples=["100/s", "20/m"])] | None = None
+    canary: CanaryBody | None = None
+    reason: Reason | None = None  # of a pause, resume, cancel, retry or rewind
+    to: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None  # the node of a rewind
+    data: Value | UnsetType = UNSET  # of an answer or a resume
+    approved: bool | None = None  # of an answer to approvals
+    comment: Comment | None = None  # of an answer
+
+
+class BatchCanary(Resource, frozen=True, kw_only=True):
+    """The canary of a batch: how many items it has, and until when they are watched."""
+
+    share: float
+    watch: str
+    count: int | None = None  # of acts; None until all items are collected
+    watched_until: Moment | None = None
+
+
+class BatchItem(Resource, frozen=True, kw_only=True):
+    """One item of a batch, and what became of it: `skipped` if the act did not fit it any more."""
+
+    n: int
+    id: str  # of the execution, the pause point, the delivery or the input
+    state: BatchItemStatus = "pending"
+    code: str | None = None  # why it was skipped, or failed
+    reason: str = ""
+    execution_id: str | None = None
+    trigger_id: str | None = None
+    at: Moment | None = None  # when it was done
+
+
+class BatchInfo(Resource, frozen=True, kw_only=True):
+    """One act on many items. A dry run is `planned`, has no id, and shows a `sample`."""
+
+    id: Uuid | None
+    act: BatchAct
+    state: BatchStatus
+    code: str | None = None  # why it was stopped
+    reason: str = ""  # of its state, or what it waits for
+    user: str | None = None
+    where: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
+    rate: str | None = None
+    canary: BatchCanary | None = None
+    created_at: Moment
+    ended_at: Moment | None = None
+    total: int = 0  # of items, as far as they are collected
+    more: bool = False  # there are more than were counted
+    done: int = 0
+    skipped: int = 0
+    failed: int = 0
+    pending: int = 0
+    sample: tuple[BatchItem, ...] = ()  # of a dry run
+
+
+class StopBatchBody(Body, frozen=True, kw_only=True):
+    """Why a batch is stopped."""
+
+    reason: Reason | None = None

@@ -1,0 +1,1 @@
+"""The audit chain: keys that sign it, the maker of seals, its verification, and receipts."""

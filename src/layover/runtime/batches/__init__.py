@@ -1,0 +1,1 @@
+"""Batches: one act on many items, done page by page by any instance."""

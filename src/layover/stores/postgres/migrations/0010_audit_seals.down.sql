@@ -1,0 +1,9 @@
+DROP TABLE layover.audit_keys;
+DROP TABLE layover.audit_seals;
+DROP TABLE layover.audit_documents;
+ALTER TABLE layover.audit
+    DROP COLUMN entry,
+    DROP COLUMN salt,
+    DROP COLUMN leaf,
+    DROP COLUMN document,
+    DROP COLUMN seal;

@@ -1,0 +1,106 @@
+-- Lists of executions by what few of them share. `paging.py` checks the rest of a filter row by row.
+
+-- name: list_executions_of_correlation
+SELECT
+    h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
+    h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
+    v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
+FROM layover.executions AS e
+CROSS JOIN LATERAL (
+    SELECT *
+    FROM layover.heads
+    WHERE execution_id = e.execution_id
+    OFFSET 0 -- looked up row by row in the order of the index, also before the table has statistics
+) AS h
+JOIN layover.versions AS v ON v.id = e.version_id
+-- All columns of the index, so that no other index fits, however old the statistics are.
+WHERE (e.correlation_id COLLATE "C", e.created_at, e.execution_id) < ($4::text, $2::bigint, $3::uuid)
+    AND e.correlation_id COLLATE "C" >= $4
+ORDER BY e.correlation_id COLLATE "C" DESC, e.created_at DESC, e.execution_id DESC
+LIMIT $1::bigint
+
+-- name: list_executions_of_error
+SELECT
+    h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
+    h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
+    v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
+FROM layover.executions AS e
+CROSS JOIN LATERAL (
+    SELECT *
+    FROM layover.heads
+    WHERE execution_id = e.execution_id
+    OFFSET 0 -- looked up row by row in the order of the index, also before the table has statistics
+) AS h
+JOIN layover.versions AS v ON v.id = e.version_id
+-- All columns of the index, so that no other index fits, however old the statistics are.
+WHERE (e.error_code COLLATE "C", e.created_at, e.execution_id) < ($4::text, $2::bigint, $3::uuid)
+    AND e.error_code <> ''
+    AND e.error_code COLLATE "C" >= $4
+ORDER BY e.error_code COLLATE "C" DESC, e.created_at DESC, e.execution_id DESC
+LIMIT $1::bigint
+
+-- name: list_resumed_executions
+SELECT
+    h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
+    h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
+    v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
+FROM layover.executions AS e
+CROSS JOIN LATERAL (
+    SELECT *
+    FROM layover.heads
+    WHERE execution_id = e.execution_id
+    OFFSET 0 -- looked up row by row in the order of the index, also before the table has statistics
+) AS h
+JOIN layover.versions AS v ON v.id = e.version_id
+WHERE e.resume_count > 0
+    AND (e.created_at, e.execution_id) < ($2::bigint, $3::uuid)
+ORDER BY e.created_at DESC, e.execution_id DESC
+LIMIT $1::bigint
+
+-- name: list_slow_executions
+SELECT
+    h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
+    h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
+    v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
+FROM layover.executions AS e
+CROSS JOIN LATERAL (
+    SELECT *
+    FROM layover.heads
+    WHERE execution_id = e.execution_id
+    OFFSET 0 -- looked up row by row in the order of the index, also before the table has statistics
+) AS h
+JOIN layover.versions AS v ON v.id = e.version_id
+WHERE e.finished_at - e.created_at >= 60000
+    AND (e.created_at, e.execution_id) < ($2::bigint, $3::uuid)
+ORDER BY e.created_at DESC, e.execution_id DESC
+LIMIT $1::bigint
+
+-- name: list_executions_of_correlations_from
+-- Not in order, and so many at most: the beginning of a key may be that of very many.
+SELECT
+    h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
+    h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
+    v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
+FROM (
+    SELECT * FROM layover.executions WHERE correlation_id COLLATE "C" >= $1::text AND correlation_id COLLATE "C" < $2::text LIMIT $3::bigint
+) AS e
+JOIN layover.heads AS h ON h.execution_id = e.execution_id
+JOIN layover.versions AS v ON v.id = e.version_id
+
+-- name: list_executions_of_ids_from
+-- Not in order, and so many at most: the ids of what began in the same minutes begin alike.
+SELECT
+    h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
+    h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
+    v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
+    e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
+FROM (
+    SELECT * FROM layover.executions WHERE execution_id BETWEEN $1::uuid AND $2::uuid LIMIT $3::bigint
+) AS e
+JOIN layover.heads AS h ON h.execution_id = e.execution_id
+JOIN layover.versions AS v ON v.id = e.version_id

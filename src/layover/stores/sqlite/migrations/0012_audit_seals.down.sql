@@ -1,0 +1,11 @@
+DROP TABLE audit_keys;
+DROP TABLE audit_seals;
+DROP TABLE audit_documents;
+DROP INDEX audit_by_document;
+DROP INDEX audit_by_seal;
+DROP INDEX audit_unsealed;
+ALTER TABLE audit DROP COLUMN seal;
+ALTER TABLE audit DROP COLUMN document;
+ALTER TABLE audit DROP COLUMN leaf;
+ALTER TABLE audit DROP COLUMN salt;
+ALTER TABLE audit DROP COLUMN entry;

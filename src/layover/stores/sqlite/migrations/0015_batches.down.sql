@@ -1,0 +1,3 @@
+DROP TABLE batch_items;
+DROP TABLE batches;
+DROP INDEX audit_by_target;

@@ -1,0 +1,221 @@
+"""The decision page in a real browser: without JavaScript, on a phone and a desk, by keys alone, light and dark.
+
+What can be seen is also what a screen reader gets: axe finds nothing. It is evaluated by the tools of the browser,
+since the policy of the page lets no script run.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+
+from tests.api.acting import points_of
+from tests.api.decision_visits import served_links, visitor_with_link
+from tests.api.test_decision_page import HOSTILE, MACHINE, REFUND, asked
+from tests.runtime.harness import approval, form
+from tests.servers.chromium import chromium, needs_chromium
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from playwright.async_api import Browser, Page
+
+    from tests.api.decision_visits import Visitor
+    from tests.api.harness import Api
+
+pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
+
+GIVEN = {"order": "A-2", "amount": 180, "items": [{"name": "Lamp", "count": 2}]}
+PHONE, DESK = 360, 1360
+_TOO_WIDE = """
+() => [...document.querySelectorAll("body *")]
+  .filter((one) => !one.closest(".skip"))
+  .filter((one) => one.getBoundingClientRect().right > document.documentElement.clientWidth + 0.5)
+  .map((one) => `${one.tagName} ${one.className}`)
+"""
+_TOO_SMALL = """
+() => [...document.querySelectorAll("button, select, input:not([type=hidden]):not([type=checkbox]), summary, .button")]
+  .map((one) => [one.outerHTML.slice(0, 80), one.getBoundingClientRect().height])
+  .filter(([, height]) => height > 0 && height < 44)
+"""
+_AXE = "() => axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations.map((one) => one.id))"
+
+
+class Seen(NamedTuple):
+    """A page in a browser, and what it did."""
+
+    page: Page
+    api: Api
+    asked: list[str]
+    errors: list[str]
+
+    async def violations(self) -> list[str]:
+        """Return what axe finds."""
+        await self.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
+        found: list[str] = await self.page.evaluate(_AXE)
+        return found
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def browser() -> AsyncIterator[Browser]:
+    async with chromium() as opened:
+        yield opened
+
+
+@asynccontextmanager
+async def visiting(
+    browser: Browser,
+    visitor: Visitor,
+    width: int = PHONE,
+    scheme: Literal["dark", "light"] = "light",
+    *,
+    scripts: bool = False,
+) -> AsyncIterator[Seen]:
+    """Open a page; without `scripts`, the browser runs none, not even those of the test."""
+    async with await browser.new_context(
+        viewport={"width": width, "height": 800}, color_scheme=scheme, java_script_enabled=scripts
+    ) as context:
+        page = await context.new_page()
+        seen = Seen(page, visitor.api, [], [])
+        page.on("request", lambda request: seen.asked.append(request.url))
+        page.on("console", lambda told: seen.errors.append(told.text) if told.type == "error" else None)
+        await page.goto(visitor.api.url + visitor.path)
+        yield seen
+
+
+async def test_a_decision_is_made_without_javascript_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    async with served_links(tmp_path) as api:
+        _, ann = await asked(api, approval(**REFUND), GIVEN)
+        async with visiting(browser, ann) as seen:
+            page = seen.page
+            await expect(page.get_by_role("heading", level=1)).to_have_text("Refund 180 for order A-2?")
+            await page.get_by_label("Comment").fill("Fine")
+            await page.get_by_role("button", name="Approve").click()
+            await expect(page.get_by_role("status")).to_contain_text("You approved this on")
+            await page.reload()
+            await expect(page.get_by_role("status")).to_contain_text("Approved")
+            assert {url.removeprefix(api.url) for url in seen.asked if not url.startswith("data:")} == {ann.path}
+            assert seen.errors == []
+
+
+async def test_a_form_is_filled_in_by_keys_alone_and_its_errors_have_the_focus(
+    browser: Browser, tmp_path: Path
+) -> None:
+    async with served_links(tmp_path) as api:
+        execution, ann = await asked(api, form(schema=MACHINE))
+        async with visiting(browser, ann, scripts=True) as seen:
+            page = seen.page
+            await _tab_to(page, "Memory")
+            await page.keyboard.type("much")
+            await page.keyboard.press("Enter")
+            await expect(page.get_by_role("alert")).to_be_focused()
+            await page.keyboard.press("Tab")
+            await page.keyboard.press("Enter")  # the first link of the summary
+            await _tab_to(page, "Model", backwards=True)
+            await page.keyboard.press("ArrowDown")
+            await _tab_to(page, "Memory")
+            await page.keyboard.press("Control+a")
+            await page.keyboard.type("16")
+            await _tab_to(page, "Send answer")
+            await page.keyboard.press("Space")
+            await expect(page.get_by_role("status")).to_contain_text("You answered this")
+        output = (await api.engine.executions.wait(execution)).output
+    assert output == {"model": "light", "memory": 16, "quiet": False}
+
+
+async def _tab_to(page: Page, name: str, *, backwards: bool = False) -> None:
+    """Go on with the tab key until something is reached, and see that this can be seen."""
+    for _ in range(40):
+        focused = page.locator(":focus")
+        if await focused.count():
+            label = await focused.evaluate("(one) => (one.labels?.[0]?.innerText ?? one.innerText ?? '')")
+            if label.startswith(name):
+                assert await focused.evaluate("(one) => getComputedStyle(one).outlineStyle") == "solid", name
+                return
+        await page.keyboard.press("Shift+Tab" if backwards else "Tab")
+    raise AssertionError(f"{name} is not reached")
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_every_state_is_accessible_and_fits_the_screen(
+    browser: Browser, tmp_path: Path, width: int, scheme: Literal["dark", "light"]
+) -> None:
+    async with served_links(tmp_path) as api:
+        for name, visitor, prepare in await _states(api):
+            async with visiting(browser, visitor, width, scheme, scripts=True) as seen:
+                await prepare(seen.page)
+                assert (name, await seen.violations()) == (name, [])
+                assert (name, await seen.page.evaluate(_TOO_WIDE)) == (name, [])
+                assert (name, await seen.page.evaluate(_TOO_SMALL)) == (name, [])
+                assert (name, await seen.page.locator("h1").count()) == (name, 1)
+
+
+async def _states(api: Api) -> list[tuple[str, Visitor, Any]]:
+    """Return visitors of pages in many states, each with what is done there first."""
+
+    async def nothing(_page: Page) -> None:
+        pass
+
+    async def send_wrong(page: Page) -> None:
+        await page.get_by_label("Memory").fill("much")
+        await page.get_by_role("button", name="Send answer").click()
+        await expect(page.get_by_role("alert")).to_be_visible()
+
+    async def open_more(page: Page) -> None:
+        await page.get_by_text("Let somebody else decide").click()
+
+    two = {**REFUND, "need": 2}
+    first, ann = await asked(api, approval(**two), GIVEN)
+    [point] = (await points_of(api, first)).values()
+    ben, eve = [await visitor_with_link(api, point, user) for user in ("ben", "eve")]
+    await ben.send("approve", None, comment="The parcel came late.")
+    _, machine = await asked(api, form(schema=MACHINE, deadline="3h", on_deadline="fail"))
+    _, done = await asked(api, approval(**REFUND), GIVEN)
+    await done.send("reject", None, comment="No")
+    last, claimed = await asked(api, approval(approvers={"users": ["ann", "ben"]}))
+    await (await visitor_with_link(api, (await points_of(api, last))["review"], "ben")).send("claim")
+    _, hostile = await asked(api, approval(title=HOSTILE.replace("$", ""), shown={HOSTILE: "x" * 500}))
+    over = await visitor_with_link(api, point, "zoe", expires_in="1ms")
+    return [
+        ("open", ann, open_more),
+        ("decided", ben, nothing),
+        ("not asked", eve, nothing),
+        ("form", machine, nothing),
+        ("wrong answer", machine, send_wrong),
+        ("rejected", done, nothing),
+        ("claimed", claimed, nothing),
+        ("hostile", hostile, nothing),
+        ("expired link", over, nothing),
+        ("unknown link", ann._replace(path="/d/nothing"), nothing),
+        ("sign in", ann._replace(path=f"/d/p/{point}"), nothing),
+    ]
+
+
+async def test_nothing_that_others_have_written_runs(browser: Browser, tmp_path: Path) -> None:
+    node = approval(title="${input}", shown={"a": "${input}"}, approvers={"users": ["ann", HOSTILE]})
+    async with served_links(tmp_path) as api:
+        _, ann = await asked(api, node, HOSTILE)
+        async with visiting(browser, ann, scripts=True) as seen:
+            seen.page.on("dialog", lambda dialog: seen.errors.append(dialog.message))
+            await seen.page.get_by_label("Comment").fill(HOSTILE)
+            await seen.page.get_by_role("button", name="Reject").click()
+            await expect(seen.page.get_by_role("status")).to_contain_text("Rejected")
+            assert await seen.page.locator("script, img, iframe").count() == 0
+            assert seen.errors == []
+
+
+async def test_another_page_cannot_show_it_in_a_frame(browser: Browser, tmp_path: Path) -> None:
+    async with served_links(tmp_path) as api, await browser.new_context() as context:
+        _, ann = await asked(api, approval())
+        page = await context.new_page()
+        await page.set_content(f'<iframe src="{api.url}{ann.path}"></iframe>')
+        frame = page.frames[-1]
+        await frame.wait_for_load_state()
+        assert "May it?" not in await frame.content()

@@ -1,0 +1,47 @@
+"""`layover replay`: what changed with each event, the whole state after one, and by keys."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+
+def test_each_event_is_printed_with_what_it_changed(cli: Run, waiting: str) -> None:
+    code, out, err = cli("replay", waiting)
+    lines = out.splitlines()
+    assert (code, err) == (0, "")
+    events = [line for line in lines if not line.startswith("      ")]
+    assert len(events) == len(cli("history", waiting).out.splitlines())
+    assert lines[1].strip() == "status: pending"
+    assert any("status: paused" in line for line in lines)
+    later = cli("replay", waiting, "--since", "2").out.splitlines()
+    assert later == lines[lines.index(events[2]) :]
+
+
+def test_the_state_after_one_event_is_shown_whole(cli: Run, waiting: str) -> None:
+    steps = cli("replay", waiting, "--json").json["items"]
+    assert cli("replay", waiting, "--event", "1", "--json").json == steps[1]
+    shown = cli("replay", waiting, "--event", str(len(steps) - 1)).out
+    assert "status: paused" in shown
+    assert "waits:" in shown
+    for beyond in ("-1", str(len(steps))):
+        code, _, err = cli("replay", waiting, f"--event={beyond}")
+        assert code == 2
+        assert f"the last event has the number {len(steps) - 1}" in err
+
+
+def test_keys_go_forward_and_back(cli: Run, waiting: str) -> None:
+    last = len(cli("history", waiting).out.splitlines()) - 1
+    code, out, _ = cli("replay", waiting, "--step", stdin=f"\n\nb\n{last}\n\nwhat\nq\n".encode())
+    shown = [int(found) for found in re.findall(r"^(?:> )* *(\d+)  \d{4}-", out, re.MULTILINE)]
+    assert code == 0
+    assert "That is behind the last event." in out
+    assert out.count("Enter: next") == 2  # at first, and after what was not understood
+    assert shown == [0, 1, 2, 1, last, last]
+
+
+def test_the_end_of_the_input_is_the_end(cli: Run, waiting: str) -> None:
+    assert cli("replay", waiting, "--step").code == 0

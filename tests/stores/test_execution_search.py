@@ -1,0 +1,171 @@
+"""Executions found by what few of them share: the same ones in every store, page by page, newest first."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from msgspec.structs import replace
+
+from layover.ports.records import ClosedExecution, NewExecution
+from layover.ports.view_records import ExecutionFilter, ExecutionRow
+from layover.stores import execution_search
+from tests.stores.conformance import creation, uid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from layover.core.engine.state import ExecutionStatus
+    from layover.ports.store import Store
+
+_MINUTE = 60_000
+_STATUSES: tuple[ExecutionStatus, ...] = ("completed", "failed", "waiting")
+
+
+async def many(store: Store) -> list[ExecutionRow]:
+    """Write executions that differ in everything that is searched for; return them newest first."""
+    for workflow in ("order", "refund"):
+        await store.definitions.save(workflow, f"h-{workflow}", b"{}", 50)
+    for n in range(1, 31):
+        workflow = "order" if n % 3 else "refund"
+        created_at = 1_000 * (n % 10)
+        new = NewExecution(
+            workflow=workflow,
+            hash=f"h-{workflow}",
+            created_at=created_at,
+            user=f"u{n % 4}" if n % 4 else None,
+            correlation_id=f"order-{n % 7}" if n % 5 else None,
+            tags=("order-1", f"t{n % 3}") if n % 6 == 0 else (),
+            parent_id=uid(90) if n % 4 == 0 else None,
+        )
+        status = _STATUSES[n % 3]
+        closed = None
+        if status != "waiting":
+            closed = ClosedExecution(outcome="", error_code=f"e{n % 2}" if status == "failed" else "")
+        append = replace(
+            creation(n, new=new),
+            status=status,
+            closed=closed,
+            at=created_at + (n % 5) * _MINUTE,
+            resume_count=n % 4 or None,
+            input=b'{"n": %d}' % (n % 3),
+        )
+        await store.appends.commit([append])
+    rows = [row for n in range(1, 31) if (row := await store.queries.find_execution(uid(n))) is not None]
+    assert len(rows) == 30
+    return sorted(rows, key=execution_search.age, reverse=True)
+
+
+async def walk(store: Store, wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """Turn all pages."""
+    rows: list[ExecutionRow] = []
+    while found := await store.queries.list_executions(wanted):
+        assert len(found) <= wanted.limit
+        rows += found
+        wanted = replace(wanted, after=execution_search.age(found[-1]))
+    return rows
+
+
+def _took(row: ExecutionRow) -> int | None:
+    return None if row.finished_at is None else row.finished_at - row.info.created_at
+
+
+FILTERS: dict[str, tuple[ExecutionFilter, Callable[[ExecutionRow], object]]] = {
+    "correlation": (ExecutionFilter(correlation_id="order-3"), lambda r: r.info.correlation_id == "order-3"),
+    "another's correlation": (ExecutionFilter(correlation_id="order-"), lambda _: False),
+    "error": (ExecutionFilter(error_code="e1"), lambda r: r.closed is not None and r.closed.error_code == "e1"),
+    "since": (ExecutionFilter(since=4_000), lambda r: r.info.created_at >= 4_000),
+    "until": (ExecutionFilter(until=4_000), lambda r: r.info.created_at < 4_000),
+    "between": (ExecutionFilter(since=2_000, until=4_000), lambda r: 2_000 <= r.info.created_at < 4_000),
+    "slow": (ExecutionFilter(min_duration=2 * _MINUTE), lambda r: (_took(r) or 0) >= 2 * _MINUTE),
+    "longer than nothing": (ExecutionFilter(min_duration=0), lambda r: _took(r) is not None),
+    "quick": (ExecutionFilter(max_duration=_MINUTE), lambda r: r.closed is not None and (_took(r) or 0) <= _MINUTE),
+    "resumed": (ExecutionFilter(min_resumes=2), lambda r: r.resume_count >= 2),
+    "resumed or not": (ExecutionFilter(min_resumes=0), lambda _: True),
+    "failed after a resume": (
+        ExecutionFilter(status=("failed",), min_resumes=1),
+        lambda r: r.head.status == "failed" and r.resume_count > 0,
+    ),
+    "several": (
+        ExecutionFilter(workflow="order", min_resumes=1, until=7_000, status=("completed", "failed")),
+        lambda r: (
+            r.head.workflow == "order"
+            and r.resume_count >= 1
+            and r.info.created_at < 7_000
+            and r.head.status in ("completed", "failed")
+        ),
+    ),
+    "tag": (ExecutionFilter(tag="t0", min_resumes=2), lambda r: "t0" in r.info.tags and r.resume_count >= 2),
+    "parent": (
+        ExecutionFilter(parent_id=uid(90), since=3_000),
+        lambda r: r.info.parent_id and r.info.created_at >= 3_000,
+    ),
+    "whole key": (
+        ExecutionFilter(search="order-1"),
+        lambda r: "order-1" in r.info.tags or r.info.correlation_id == "order-1",
+    ),
+    "beginning of keys": (ExecutionFilter(search="orde"), lambda r: r.info.correlation_id is not None),
+    "whole id": (ExecutionFilter(search=uid(7)), lambda r: r.head.execution_id == uid(7)),
+    "beginning of ids": (ExecutionFilter(search=uid(7)[:13].upper()), lambda r: r.head.execution_id == uid(7)),
+    "beginning of an id that is too short": (ExecutionFilter(search=uid(7)[:7]), lambda _: False),
+    "key of a workflow": (
+        ExecutionFilter(search="order-2", workflow="refund"),
+        lambda r: r.info.correlation_id == "order-2" and r.head.workflow == "refund",
+    ),
+    "nothing": (ExecutionFilter(search="order-1%"), lambda _: False),
+    "input": (ExecutionFilter(where=b'{"n": 1}', min_resumes=1), lambda r: _n(r) % 3 == 1 and r.resume_count > 0),
+    "input of an error": (
+        ExecutionFilter(where=b'{"n": 1}', error_code="e1"),
+        lambda r: _n(r) % 3 == 1 and r.closed is not None and r.closed.error_code == "e1",
+    ),
+    "input of a key": (
+        ExecutionFilter(where=b'{"n": 2}', search="order-1"),
+        lambda r: _n(r) % 3 == 2 and ("order-1" in r.info.tags or r.info.correlation_id == "order-1"),
+    ),
+}
+
+
+def _n(row: ExecutionRow) -> int:
+    return int(row.head.execution_id[-12:], 16)
+
+
+@pytest.mark.parametrize("limit", [2, 100])
+async def test_a_search_finds_what_fits_all_of_it(store: Store, limit: int) -> None:
+    rows = await many(store)
+    for name, (wanted, is_wanted) in FILTERS.items():
+        found = await walk(store, replace(wanted, limit=limit))
+        assert found == [row for row in rows if is_wanted(row)], name
+    assert not await store.queries.list_executions(ExecutionFilter(min_resumes=1, limit=0))
+
+
+async def test_a_search_reads_on_until_a_page_is_full(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = await many(store)
+    monkeypatch.setattr(execution_search, "FIRST_PART", 1)
+    monkeypatch.setattr(execution_search, "LARGEST_PART", 2)
+    found = await store.queries.list_executions(ExecutionFilter(since=2_000, max_duration=0, limit=3))
+    assert found == [row for row in rows if _took(row) == 0 and row.info.created_at >= 2_000][:3]
+
+
+async def test_a_count_of_resumes_changes_with_the_append_that_says_so(store: Store) -> None:
+    await store.definitions.save("order", "h-order", b"{}", 50)
+    new = NewExecution(workflow="order", hash="h-order", created_at=1)
+    first = creation(1, new=new)
+    await store.appends.commit([first])
+
+    async def count() -> int:
+        row = await store.queries.find_execution(uid(1))
+        assert row is not None
+        return row.resume_count
+
+    assert await count() == 0
+    move = replace(first, new=None, expected_seq=first.expected_seq + first.count)
+    await store.appends.commit([replace(move, resume_count=1)])
+    assert await count() == 1
+    following = move.expected_seq + move.count
+    await store.appends.commit([replace(move, expected_seq=following)])
+    assert await count() == 1
+    closing = replace(move, expected_seq=following + move.count, status="failed", resume_count=2)
+    await store.appends.commit([replace(closing, closed=ClosedExecution(error_code="e"))])
+    assert await count() == 2
+    (row,) = await store.queries.list_executions(ExecutionFilter(status=("failed",), min_resumes=2))
+    assert row.closed == ClosedExecution(error_code="e")
