@@ -7,4 +7,5 @@ from pathlib import Path
 
 from layover.api.routes.document import encoded_document
 
-Path(sys.argv[1]).write_bytes(encoded_document())
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_bytes(encoded_document())

@@ -242,7 +242,6 @@ async def status_of(api: Api, method: str, target: str, body: object) -> int:
 @pytest.mark.parametrize(
     "target",
     [
-        "/",
         "//",
         "/api",
         "/api/v1",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from tests.api.codes.registry import any_route, asked, parts_of
+from tests.api.codes.registry import any_route, asked, parts_of, with_query
 from tests.api.codes.stage import HEADER
 from tests.api.codes.triggering import hook_token
 from tests.api.harness import ADMIN_KEY
@@ -86,7 +86,7 @@ async def _with_token(stage: Stage, route: Route) -> Asked:
 async def a_parameter_that_nobody_knows(stage: Stage, route: Route) -> Answered:
     request = await _with_token(stage, route)
     wrong = "&".join(["colour=red"] * (101 if route.any_query else 1))
-    return await stage.api.ask(request.method, f"{request.path}?{wrong}", request.body)
+    return await stage.api.ask(request.method, with_query(request.path, wrong), request.body)
 
 
 @any_route("not_found")
@@ -103,15 +103,15 @@ async def no_json(stage: Stage, route: Route) -> Answered:
 
 @any_route("malformed_cursor")
 async def a_cursor_that_was_not_given_out(stage: Stage, route: Route) -> Answered:
-    return await stage.api.ask(route.method, f"{asked(route).path}?cursor=%21")
+    return await stage.api.ask(route.method, with_query(asked(route).path, "cursor=%21"))
 
 
 @any_route("malformed_id")
 async def no_id(stage: Stage, route: Route) -> Answered:
     request = asked(route, **{name: "seven" for name in parts_of(route) if name in ("id", "execution")})
     ids = [field.encode_name for field in msgspec.structs.fields(route.query) if field.encode_name.endswith("_id")]
-    query = f"?{ids[0]}=seven" if ids else ""
-    return await stage.api.ask(request.method, request.path + query, request.body)
+    path = with_query(request.path, f"{ids[0]}=seven" if ids else "")
+    return await stage.api.ask(request.method, path, request.body)
 
 
 @any_route("payload_too_large")

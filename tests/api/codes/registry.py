@@ -78,8 +78,15 @@ def asked(route: Route, **path: str) -> Asked:
     target = documented(route)
     for name, value in {**examples, **path}.items():
         target = target.replace(f"{{{name}}}", value)
+    for field in msgspec.structs.fields(route.query):
+        target = with_query(target, f"{field.encode_name}=ask") if field.required else target
     bodies = list(examples_of(route).values())
     return Asked(route.method, target, bodies[0] if bodies else None, _other(route, bodies[0]) if bodies else None)
+
+
+def with_query(path: str, parameters: str) -> str:
+    """Return a path with more parameters than it has."""
+    return f"{path}{'&' if '?' in path else '?'}{parameters}" if parameters else path
 
 
 def parts_of(route: Route) -> list[str]:
