@@ -37,12 +37,14 @@ async def test_an_answer_is_taken_back_and_the_point_asks_again(tmp_path: Path) 
             None,
             None,
         )
+        assert back.json["taken_back_by"] == ["mia"]
         again = await api.post(f"{path}/take-back", as_=MIA)
         assert (again.status, again.code) == (403, "not_allowed")
         inbox = (await api.get("/pause-points?for=me", as_=MIA)).json["items"]
         assert [one["id"] for one in inbox] == [point]
         assert await acts(api, execution["id"]) == [("mia", "point.answer", point), ("mia", "point.take_back", point)]
-        assert (await api.post(f"{path}/answer", {"data": {"n": 1}}, as_=MIA)).status == 201
+        anew = await api.post(f"{path}/answer", {"data": {"n": 1}}, as_=MIA)
+        assert (anew.status, anew.json["taken_back_by"]) == (201, [])
 
 
 async def test_an_answer_whose_window_is_over_is_applied_and_stays(tmp_path: Path) -> None:
