@@ -124,8 +124,11 @@ async def test_a_wrong_answer_is_422_with_what_was_typed_and_the_point_stays_ope
             data__other='{"x": 1}',
         )
         result = await ended(api, execution)
+        after = await ann.read()
 
     assert (wrong.status, misfit.status, right.status) == (422, 422, 303)
+    assert "Answered by you" in after.text
+    assert "Answer Model light Memory 32" in after.text
     invalid = [one["name"] for _, one in wrong.elements if one.get("aria-invalid") == "true"]
     assert invalid == ["data.model", "data.memory", "data.other"]
     assert wrong.forms[0]["data.memory"] == "much"

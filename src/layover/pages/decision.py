@@ -6,6 +6,7 @@ asked again when a form is sent.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from layover.pages.decision_acts import ask_back_form, claim_forms, delegation_form, questions_of
@@ -46,6 +47,7 @@ def decision_page(view: DecisionView) -> bytes:
         deadline_of(point, view.now, view.zone),
         _own_claim(view),
         _facts(point),
+        _answer(point),
         _answer_form(view) if can_answer else None,
         questions_of(view),
         _others(view, can_answer=can_answer),
@@ -151,6 +153,16 @@ def _facts(point: PausePoint) -> Html | None:
     if point.shown in (None, {}, [], ""):
         return None
     return element("section", element("h2", "Facts"), facts(point.shown))
+
+
+def _answer(point: PausePoint) -> Html | None:
+    """Return what was answered: the data of a form, or of the decision that settled an approval."""
+    if point.status not in ("answered", "applied"):
+        return None
+    answer = point.answer
+    if point.kind == "approval":
+        answer = answer.get("data") if isinstance(answer, Mapping) else None
+    return element("section", element("h2", "Answer"), facts(answer)) if answer not in (None, {}, [], "") else None
 
 
 def _answer_form(view: DecisionView) -> Html:
