@@ -22,7 +22,7 @@ _log = logging.getLogger("layover.committer")
 
 
 class QueuedAppend(LightStruct):
-    """An append, and the callback for its outcome; the garbage collector sees it, since the callback leads in a circle."""
+    """An append, and the callback for its outcome. The callback leads in a circle, so the garbage collector sees it."""
 
     append: Append
     told: Told
