@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from layover.model.problems import PointDifference, Winner
     from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.triggers import (
@@ -210,6 +211,7 @@ __all__ = [
     "ReplayStep",
     "Replayed",
     "RequestPolicy",
+    "ResumeEntry",
     "ResumeSignal",
     "Retry",
     "SealHeader",
@@ -298,6 +300,7 @@ _NAMES = {
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
     "layover.model.problems": "PointDifference Winner",
     "layover.model.repeat_plans": "RepeatPlan",
+    "layover.model.resumes": "ResumeEntry",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
     "layover.model.triggers": (

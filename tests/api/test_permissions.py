@@ -37,6 +37,7 @@ get_execution           -    -     -        yes    yes      yes      yes
 list_history            -    -     -        yes    yes      yes      yes
 list_nodes              -    -     -        yes    yes      yes      yes
 list_legs               -    -     -        yes    yes      yes      yes
+list_resumes            -    -     -        yes    yes      yes      yes
 replay_execution        -    -     -        yes    yes      yes      yes
 list_logs               -    -     -        -      -        yes      yes
 get_graph               -    -     -        yes    yes      yes      yes

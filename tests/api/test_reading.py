@@ -140,7 +140,7 @@ async def test_an_execution_shows_the_lease_of_the_instance_that_drives_it(tmp_p
         assert MOMENT.fullmatch(lease["expires_at"])
 
 
-@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/replay", "/graph", "/why"])
+@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/resumes", "/replay", "/graph", "/why"])
 async def test_what_is_not_there_cannot_be_read(tmp_path: Path, what: str) -> None:
     async with served(tmp_path) as api:
         unknown = await api.get(f"/executions/{NOBODY}{what}")

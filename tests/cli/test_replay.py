@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from tests.cli.conftest import go_on
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
@@ -45,3 +47,14 @@ def test_keys_go_forward_and_back(cli: Run, waiting: str) -> None:
 
 def test_the_end_of_the_input_is_the_end(cli: Run, waiting: str) -> None:
     assert cli("replay", waiting, "--step").code == 0
+
+
+def test_the_resume_queue_is_listed(cli: Run, waiting: str) -> None:
+    assert cli("resumes", waiting).out.strip() == "Nothing was answered yet."
+    (point,) = cli("show", waiting, "--json").json["pause_points"]
+    assert cli("answer", waiting, '{"size": 1}').code == 0
+    (entry,) = cli("resumes", waiting, "--json").json["items"]
+    assert (entry["point_id"], entry["status"], entry["position"]) == (point["id"], "pending", 1)
+    assert "pending (position 1)" in cli("resumes", waiting).out
+    go_on(cli, waiting)
+    assert "completed" in cli("resumes", waiting).out

@@ -199,6 +199,7 @@ async def starting(play: Play) -> None:
     for wanted in ({}, {"parent": "", "status": "completed"}, {"parent": "nothing"}, {"context_id": "out"}):
         await play.listed(done, "nodes", **wanted)
     await play.listed(done, "legs")
+    await play.listed(done, "resumes")
     await play.do(done, "graph")
     await play.do(paused, "why")
     await play.do(done, "why")

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from layover.cli.doors import door_to_read, page_of
 from layover.cli.exits import DONE, Stop
-from layover.cli.options import HERE, At, Json, Who, person
+from layover.cli.options import HERE, At, Cursor, Json, Limit, Who, person
 from layover.cli.screen import STYLES, between, brief, moment, note, print_json, print_table, say
 from layover.cli.where import wanted
 from layover.core.definitions.durations import parse_duration
@@ -63,8 +63,6 @@ Search = Annotated[
         help="Only executions whose id (8 characters or more) or correlation id begins with this, or with this tag."
     ),
 ]
-Limit = Annotated[int, Parameter(help="How many at most.")]
-Cursor = Annotated[str | None, Parameter(help="Where to continue a list: the cursor that the end of the list names.")]
 User = Annotated[str | None, Parameter(help="Only pause points that this person may answer.")]
 Mine = Annotated[bool, Parameter(negative="", show_default=False, help="Only pause points that you may answer.")]
 Roles = Annotated[

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from layover.model.points import PausePoint, PointLink
     from layover.model.proofs import AuditKeySet, Receipt
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
@@ -204,6 +205,9 @@ class ExecutionsBackend(Protocol):
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
         """Return a page of the states after each event."""

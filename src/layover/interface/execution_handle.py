@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     )
     from layover.model.pause_ends import ResumeSignal
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
 
 _NEXT_LINES: Final = 1.0  # seconds until log lines are looked for again
 _LAST_LINES: Final = 1.5  # seconds within which the last ones are written
@@ -267,9 +268,14 @@ class ExecutionHandle(Handle[Execution]):
         return Listing(lambda limit, cursor: executions.nodes(id_, wanted, limit, cursor))
 
     def legs(self) -> Listing[Leg]:
-        """Return the legs: the work between two rests, in their order."""
+        """Return the legs in their order: the work between two rests, or what one answer released."""
         executions, id_ = self._backend.executions, self.info.id
         return Listing(lambda limit, cursor: executions.legs(id_, limit, cursor))
+
+    def resumes(self) -> Listing[ResumeEntry]:
+        """Return the resume queue: what was answered at pause points, in its order, and what became of it."""
+        executions, id_ = self._backend.executions, self.info.id
+        return Listing(lambda limit, cursor: executions.resumes(id_, limit, cursor))
 
     def replay(self, *, since: int = 0) -> Listing[ReplayStep]:
         """Return its state after each event, from one of them on."""

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from layover.interface.arguments import Until
     from layover.interface.backend import NodeQuery, StartRequest
     from layover.model.executions import Graph, Why
+    from layover.model.resumes import ResumeEntry
     from layover.ports.records import Head
     from layover.ports.view_records import Standing
 
@@ -242,6 +243,15 @@ class ExecutionService(ControlService):
         since = _position(cursor, id_)
         found = await self._actor.runtime.queries.legs(id_, since, most + 1)
         items = tuple(found[:most])
+        return Page(items=items, next=_behind(items, since, len(found), id_))
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
+        self._actor.require(*READ)
+        id_, most = checked_id(execution_id), min(limit, MOST)
+        since = _position(cursor, id_)
+        found = await self._actor.runtime.queries.resumes(id_, since, most + 1)
+        items = fitting(found[:most], self._actor.page_bytes)
         return Page(items=items, next=_behind(items, since, len(found), id_))
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:

@@ -118,6 +118,7 @@ async def listed_paused(stage: Stage, _route: Route) -> Answered:
 @route("list_history", 200)
 @route("list_nodes", 200)
 @route("list_legs", 200)
+@route("list_resumes", 200)
 @route("replay_execution", 200)
 @route("list_logs", 200)
 @route("get_graph", 200)

@@ -28,6 +28,7 @@ from layover.model.executions import (
     ReplayStep,
     Why,
 )
+from layover.model.resumes import ResumeEntry
 from layover.model.shared import ExecutionId, Page, WorkflowName
 
 if TYPE_CHECKING:
@@ -264,8 +265,20 @@ async def list_nodes(call: Request[None, NodesQuery]) -> Response:
     problems=(*_OF_ONE, "malformed_cursor"),
 )
 async def list_legs(call: Request[None, PartsQuery]) -> Response:
-    """List the legs of an execution: the stretches of work between two rests, each with what it was taken up for."""
+    """List the legs of an execution, each with its cause: the work between two rests, or what one answer released."""
     return Response(await call.service.executions.legs(call.path["id"], call.query.limit, call.query.cursor))
+
+
+@routes.get(
+    "/executions/{id}/resumes",
+    needs=_READ,
+    query=PartsQuery,
+    answers={200: Page[ResumeEntry]},
+    problems=(*_OF_ONE, "malformed_cursor"),
+)
+async def list_resumes(call: Request[None, PartsQuery]) -> Response:
+    """List the resume queue of an execution: answers to its pause points, in their order, and what became of each."""
+    return Response(await call.service.executions.resumes(call.path["id"], call.query.limit, call.query.cursor))
 
 
 @routes.get(

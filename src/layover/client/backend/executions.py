@@ -39,6 +39,7 @@ from layover.model.executions import (
 from layover.model.pause_ends import signal_body
 from layover.model.points import PausePoint
 from layover.model.repeat_plans import RepeatPlan
+from layover.model.resumes import ResumeEntry
 from layover.model.shared import Page, ReasonBody, encode
 
 if TYPE_CHECKING:
@@ -223,6 +224,11 @@ class HttpExecutions:
         """Return a page of the legs."""
         path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
         return await self._transport.ask(get(path), Page[Leg])
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
+        path = path_of("executions", execution_id, "resumes", limit=limit, cursor=cursor)
+        return await self._transport.ask(get(path), Page[ResumeEntry])
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
         """Return a page of the states after each event."""
