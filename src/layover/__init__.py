@@ -94,6 +94,7 @@ if TYPE_CHECKING:
         TriggerInput,
         TriggerOccurrence,
     )
+    from layover.model.views import SavedView, ViewFilter
     from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
@@ -214,6 +215,7 @@ __all__ = [
     "ResumeEntry",
     "ResumeSignal",
     "Retry",
+    "SavedView",
     "SealHeader",
     "Secret",
     "SecretStatus",
@@ -243,6 +245,7 @@ __all__ = [
     "TriggerOccurrence",
     "Unavailable",
     "Until",
+    "ViewFilter",
     "WaitTimeout",
     "WaitingOn",
     "Why",
@@ -306,6 +309,7 @@ _NAMES = {
     "layover.model.triggers": (
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
+    "layover.model.views": "SavedView ViewFilter",
     "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",

@@ -132,6 +132,10 @@ stop_batch              -    -     -        -      yes      yes      yes
 continue_batch          -    -     -        -      yes      yes      yes
 delete_batch            -    -     -        -      yes      yes      yes
 list_people             -    -     -        -      -        -        yes
+list_views              -    -     -        yes    yes      yes      yes
+get_view                -    -     -        yes    yes      yes      yes
+save_view               -    -     -        yes    yes      yes      yes
+delete_view             -    -     -        yes    yes      yes      yes
 get_person              -    -     -        -      -        -        yes
 save_person             -    -     -        -      -        -        yes
 delete_person           -    -     -        -      -        -        yes

@@ -123,6 +123,7 @@ async def workflows(play: Play) -> None:
 
 
 async def _searches(play: Play, door: Any, id_: str) -> None:
+    await _views(play, door)
     early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
     await play.listed(door, "executions", since=early, until=late, min_duration="0s", max_duration=timedelta(days=1))
     await play.listed(door, "executions", since=late)
@@ -204,6 +205,26 @@ async def starting(play: Play) -> None:
     await play.do(paused, "why")
     await play.do(done, "why")
     await play.do(paused, "cancel")
+
+
+async def _views(play: Play, door: Any) -> None:
+    await play.do(door, "views")
+    wanted = {"workflow": "echo", "status": ["completed"], "where": ["input.n=1"], "min_duration": "0s"}
+    saved = await play.call(door, "save_view", "mine", **wanted, until="2999-01-01T00:00:00Z")
+    assert (await play.call(door, "view", "mine")) == saved == (await play.call(door, "views"))[0]
+    await play.listed(door, "executions", **saved.arguments())
+    for name, more in (
+        ("", {}),
+        ("x" * 101, {}),
+        ("mine", {"since": "soon"}),
+        ("mine", {"where": ["x"]}),
+        ("a", {"b": 1}),
+    ):
+        await play.refused(door, "save_view", name, **more)
+    await play.refused(door, "save_view", "mine", contains={"a": "x" * 20_000})
+    await play.do(door, "delete_view", "mine")
+    for act in ("view", "delete_view"):
+        await play.refused(door, act, "mine")
 
 
 async def _plan_repeats(play: Play, one: Any) -> None:

@@ -99,6 +99,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "sign-in-link": ("sign_in_link:create_link", "Make a link that signs one browser in, once."),
         "sessions": ("sessions:sessions", "Browsers that have signed in: list their sessions, and end them."),
         "secrets": ("secrets:list_secrets", "List the secrets that workflows declare, and whether they are there."),
+        "views": ("views:views", "Saved views: filters of `layover ls` under a name."),
         "people": ("people:people", "How people can be reached: the table of the directory."),
         "audit": ("audit:audit", "What people did, and the proof of it."),
         "receipt": ("receipt:receipt", "The proof of a decision: get it, and check one."),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from layover.interface.batches_backend import BatchesBackend
     from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
     from layover.interface.triggers_backend import TriggersBackend
+    from layover.interface.views_backend import ViewsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.executions import (
         Event,
@@ -423,6 +424,10 @@ class Backend(Protocol):
     @property
     def deliveries(self) -> DeliveriesBackend:
         """Deliveries."""
+
+    @property
+    def views(self) -> ViewsBackend:
+        """Saved views."""
 
     @property
     def people(self) -> PeopleBackend:

@@ -332,6 +332,15 @@ class _People(_Family):
         await self._delete("delete", user)
 
 
+class _Views(_Family):
+    name = "views"
+    changing = frozenset({"save"})
+
+    async def delete(self, name: str) -> None:
+        """Delete a saved view."""
+        await self._delete("delete", name)
+
+
 class _Access(_Family):
     name = "access"
     changing = frozenset({"create_api_key", "rotate_api_key"})
@@ -354,4 +363,5 @@ class BackendInTest:
         self.deliveries = _Deliveries(world, caller)
         self.batches = _Batches(world, caller)
         self.people = _People(world, caller)
+        self.views = _Views(world, caller)
         self.access = _Access(world, caller)
