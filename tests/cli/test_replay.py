@@ -58,3 +58,15 @@ def test_the_resume_queue_is_listed(cli: Run, waiting: str) -> None:
     assert "pending (position 1)" in cli("resumes", waiting).out
     go_on(cli, waiting)
     assert "completed" in cli("resumes", waiting).out
+
+
+def test_the_log_is_read_by_node_and_type_and_from_its_end(cli: Run, waiting: str) -> None:
+    log = cli("history", waiting, "--json").json["items"]
+    newest = cli("history", waiting, "--newest", "--limit", "2", "--json").json["items"]
+    assert newest == log[:-3:-1]
+    opened = cli("history", waiting, "--type", "PausePointOpened", "--until", str(len(log)), "--json").json["items"]
+    assert opened == [one for one in log if one["type"] == "PausePointOpened"]
+    of_node = cli("history", waiting, "--node", opened[0]["context_id"], "--json").json["items"]
+    assert opened[0] in of_node
+    assert all(one["context_id"] == opened[0]["context_id"] for one in of_node)
+    assert cli("history", waiting, "--type", "Nothing").code == 2

@@ -196,6 +196,7 @@ PINNED = {
     "list_batch_items_in_state": {"batch_items_by_state (batch_id, state, n)"},
     "settle_batch_items": {"batch_items_pkey (batch_id, n)"},
     "old_batch": {"batches_ended (ended_at)"},
+    "save_view": {"saved_views_pkey (user, name)", "saved_views_pkey (user)"},
     "find_people": {"people_pkey (user)", "people_by_role (roles)"},
     "purgeable_executions": {
         "deliveries_by_execution (execution_id, state)",
@@ -352,7 +353,7 @@ ONLY_INSERTED = {
     "create_destinations",
     "save_destinations",
     "save_people",
-    "save_view",
+    "lock_views",
     "save_triggers",
     "copy_triggers",
     "copy_trigger_inputs",

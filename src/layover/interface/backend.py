@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from layover.interface.arguments import OnConflict, Order, Until
+from layover.interface.arguments import EventOrder, OnConflict, Order, Until
 from layover.model.pause_ends import ResumeSignal
 
 if TYPE_CHECKING:
@@ -73,6 +73,19 @@ class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
     parent: str | None = None
     status: tuple[str, ...] = ()
     context_id: str | None = None
+
+
+class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events of an execution to list: their numbers from `since` to `until`; all that is given has to hold.
+
+    `node` is a context id: the events of that node, and of its pause points.
+    """
+
+    since: int = 0
+    until: int | None = None
+    node: str | None = None
+    type: tuple[str, ...] = ()
+    order: EventOrder = "oldest"
 
 
 class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -189,7 +202,7 @@ class ExecutionsBackend(Protocol):
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop; nothing is changed."""
 
-    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
+    async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log."""
 
     def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:

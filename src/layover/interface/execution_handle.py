@@ -5,8 +5,18 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from layover.interface.arguments import NODE_STATUSES, POINT_STATUSES, UNTIL, Until, check_word, check_words
-from layover.interface.backend import NodeQuery, PointAnswer, PointQuery
+from layover.interface.arguments import (
+    EVENT_ORDERS,
+    EVENT_TYPES,
+    NODE_STATUSES,
+    POINT_STATUSES,
+    UNTIL,
+    EventOrder,
+    Until,
+    check_word,
+    check_words,
+)
+from layover.interface.backend import EventQuery, NodeQuery, PointAnswer, PointQuery
 from layover.interface.bounds import (
     CONTEXT_ID,
     check_act,
@@ -212,11 +222,27 @@ class ExecutionHandle(Handle[Execution]):
         answered = await self._backend.points.answer(point.id, PointAnswer(data=data, comment=comment))
         return PausePointHandle(self._backend, answered)
 
-    def history(self, *, since: int = 0) -> Listing[Event]:
-        """Return the stored events from a number on."""
+    def history(
+        self,
+        *,
+        since: int = 0,
+        until: int | None = None,
+        node: str | None = None,
+        type: str | Sequence[str] = (),  # noqa: A002 - as everywhere
+        order: EventOrder = "oldest",
+    ) -> Listing[Event]:
+        """Return the stored events from the number `since` to `until`, the oldest first or the newest.
+
+        `node` is a context id: the events of that node, and of its pause points. `type` is such as `NodeFailed`.
+        """
         check_number("since", since, 0)
+        check_number("until", until, 0)
+        check_text("node", node, CONTEXT_ID, 1)
+        check_word("order", order, EVENT_ORDERS)
+        types = check_words("type", type, EVENT_TYPES)
+        wanted = EventQuery(since=since, until=until, node=node, type=types, order=order)
         executions, id_ = self._backend.executions, self.info.id
-        return Listing(lambda limit, cursor: executions.history(id_, since, limit, cursor))
+        return Listing(lambda limit, cursor: executions.history(id_, wanted, limit, cursor))
 
     def events(self, *, since: int = 0) -> AsyncIterator[Event]:
         """Return events from a number on as they are written; it ends when the execution closes."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
+from layover.errors import InvalidInput
 from layover.interface.bodies import body_of
 from layover.interface.bounds import check_text
-from layover.model.views import ViewBody, ViewFilter
+from layover.model.views import VIEW_NAME, ViewBody, ViewFilter, is_view_name
 
 if TYPE_CHECKING:
     from layover.interface.backend import Backend
     from layover.model.views import SavedView
-
-_NAME: Final = 100
 
 
 class ViewsDoor:
@@ -26,7 +25,7 @@ class ViewsDoor:
 
     async def view(self, name: str) -> SavedView:
         """Return one of my saved views; `executions(**view.arguments())` lists what it shows."""
-        check_text("name", name, _NAME, 1)
+        _check_name(name)
         return await self._backend.views.get(name)
 
     async def save_view(self, name: str, **filter: Any) -> SavedView:  # noqa: A002 - as everywhere
@@ -34,11 +33,18 @@ class ViewsDoor:
 
         `since` and `until` are moments in ISO 8601, or how long ago: `save_view("new", status=["failed"], since="2d")`.
         """
-        check_text("name", name, _NAME, 1)
+        _check_name(name)
         body = ViewBody(filter=body_of(filter, ViewFilter, "{'status': ['failed'], 'since': '2d'}"))
         return await self._backend.views.save(name, body)
 
     async def delete_view(self, name: str) -> None:
         """Delete one of my saved views."""
-        check_text("name", name, _NAME, 1)
+        _check_name(name)
         await self._backend.views.delete(name)
+
+
+def _check_name(name: str) -> None:
+    check_text("name", name, VIEW_NAME, 1)
+    if not is_view_name(name):
+        fault = "it is printable and without `/`"
+        raise InvalidInput(f"`name`: {fault}.", (("name", fault),), code="invalid_parameter")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -17,6 +17,14 @@ _Short = Annotated[str, Meta(min_length=1, max_length=255)]
 _Since = Annotated[
     str, Meta(min_length=1, max_length=50, description="A moment, or how long ago, such as `2d`.", examples=["2d"])
 ]
+
+
+VIEW_NAME: Final = 100  # characters of a name
+
+
+def is_view_name(name: str) -> bool:
+    """Return whether a view may have this name: it is a part of a path."""
+    return 0 < len(name) <= VIEW_NAME and name.isprintable() and "/" not in name and name not in (".", "..")
 
 
 class ViewFilter(Body, frozen=True, kw_only=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from layover.core.definitions.durations import parse_duration
 from layover.core.moments import Moment
 from layover.errors import InvalidInput, LimitReached, NotFound
 from layover.model.shared import Page, encode
-from layover.model.views import SavedView, ViewFilter
+from layover.model.views import VIEW_NAME, SavedView, ViewFilter, is_view_name
 from layover.ports.access import ViewRow
 from layover.service.actor import READ
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 MOST_VIEWS: Final = 100  # of one user
 _LARGEST: Final = 16_384  # bytes of a filter
-_LONGEST_NAME: Final = 100
 _FILTER: Final = msgspec.json.Decoder(ViewFilter)
 
 
@@ -79,8 +78,8 @@ def _encoded(wanted: ViewFilter) -> bytes:
 
 def _check(name: str, wanted: ViewFilter) -> None:
     """Refuse what the list of executions would refuse, so that no view is saved that cannot be used."""
-    if not 0 < len(name) <= _LONGEST_NAME or not name.isprintable():
-        raise _refused("name", f"it has 1 to {_LONGEST_NAME} characters, all of them printable")
+    if not is_view_name(name):
+        raise _refused("name", f"it has 1 to {VIEW_NAME} characters, all of them printable, and none of them `/`")
     for field in ("since", "until"):
         text = getattr(wanted, field)
         if text is not None and not _is_moment(text):

@@ -11,7 +11,7 @@ from layover.core.engine.events import PointKind
 from layover.core.engine.state import ExecutionStatus
 from layover.core.moments import Moment
 from layover.errors import Failure
-from layover.interface.arguments import OnConflict, Order, Until
+from layover.interface.arguments import EventOrder, OnConflict, Order, Until
 from layover.interface.durations import Duration
 from layover.interface.sources import Definition
 from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
@@ -145,7 +145,15 @@ class SyncExecutionHandle:
         self, *, status: str | Sequence[str] = ("open",), children: bool = False
     ) -> SyncListing[SyncPausePointHandle]: ...
     def answer(self, context_id: str, data: object = None, *, comment: str = "") -> SyncPausePointHandle: ...
-    def history(self, *, since: int = 0) -> SyncListing[Event]: ...
+    def history(
+        self,
+        *,
+        since: int = 0,
+        until: int | None = None,
+        node: str | None = None,
+        type: str | Sequence[str] = (),
+        order: EventOrder = "oldest",
+    ) -> SyncListing[Event]: ...
     def events(self, *, since: int = 0) -> Iterator[Event]: ...
     def watch(self, *, since: int = 0) -> Iterator[Event | Progress | LogLine]: ...
     def logs(self, *, node: str | None = None, follow: bool = False) -> Iterator[LogLine]: ...

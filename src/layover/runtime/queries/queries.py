@@ -19,6 +19,7 @@ from layover.runtime.execution.replay import SLICE
 from layover.runtime.ids import checked_id
 from layover.runtime.plans import is_held_because
 from layover.runtime.queries.answer_queue import positions
+from layover.runtime.queries.event_search import EventChoice, find_events
 from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.history import HistoryEntry
 from layover.runtime.queries.legs import legs
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
     from layover.core.resume_waits import PauseEnd
     from layover.errors import Failure
-    from layover.interface.backend import NodeQuery
+    from layover.interface.backend import EventQuery, NodeQuery
     from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, ReplayStep, WhyReason
     from layover.model.resumes import ResumeEntry
     from layover.ports.records import PointRow
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 _DEEPEST = 10  # of the children of children that are asked why
 _MOST_ASKED = 100  # executions that are asked for one answer, children included
 _MOST_TRACEBACKS = 10  # in one answer about an execution
+_MOST_POINTS = 10_000  # of one execution, of which some are at the node whose events are listed
 _MOST_ANSWERED = 1_000  # points whose answers the execution has not read
 _MOST_POINTS_TOLD = 10  # of one execution
 _OF_PEOPLE = frozenset({"approval", "form", "delivery"})  # points that tell somebody
@@ -110,6 +112,17 @@ class Queries:
             for index, event in enumerate(decode_events(entry.events))
         ]
         return [one for one in found if one.seq >= since][:limit]
+
+    async def events(
+        self, execution_id: str, numbers: range, wanted: EventQuery, limit: int
+    ) -> tuple[Sequence[HistoryEntry], int | None]:
+        """Return events with these numbers that are wanted, and the number to go on with: not all of a log is read."""
+        points: frozenset[str] = frozenset()
+        if wanted.node is not None:
+            of_execution = PointFilter(execution_id=execution_id, limit=_MOST_POINTS)
+            rows = await self._instance.store.queries.list_points(of_execution)
+            points = frozenset(row.point.id for row in rows if row.point.node == wanted.node)
+        return await find_events(self.history, execution_id, numbers, EventChoice(wanted, points), limit)
 
     async def nodes(
         self, execution_id: str, since: int = 0, limit: int = 1000, *, tracebacks: bool = False
