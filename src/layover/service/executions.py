@@ -47,8 +47,9 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import NodeQuery, StartRequest
+    from layover.interface.backend import EventQuery, NodeQuery, StartRequest
     from layover.model.executions import Graph, Why
+    from layover.model.resumes import ResumeEntry
     from layover.ports.records import Head
     from layover.runtime.results.waiting import Rest
 
@@ -159,16 +160,23 @@ class ExecutionService(ControlService):
         self._actor.require(*READ)
         return await self._actor.runtime.lists.counts()
 
-    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
-        """Return a page of the log."""
+    async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
+        """Return a page of the log; of one that is filtered, a page may have few events while more are left."""
         self._actor.require(*READ)
-        runtime = self._actor.runtime
-        head = (await runtime.queries.row(execution_id)).head
-        since = _position(cursor, head.execution_id, since)
-        found = await runtime.queries.history(head.execution_id, min(since, head.last_seq + 1), min(limit, MOST))
+        queries = self._actor.runtime.queries
+        head = (await queries.row(execution_id)).head
+        last = head.last_seq if wanted.until is None else min(wanted.until, head.last_seq)
+        first, position = wanted.since, _position(cursor, head.execution_id, -1)
+        if position >= 0 and wanted.order == "oldest":
+            first = max(first, position)
+        elif position >= 0:
+            last = min(last, position)
+        numbers = range(first, max(first, last + 1))
+        found, following = await queries.events(head.execution_id, numbers, wanted, min(limit, MOST))
         items = fitting([event_of(one) for one in found], self._actor.page_bytes)
-        last = items[-1].seq if items else head.last_seq
-        return Page(items=items, next=cursor_of(last + 1, head.execution_id) if last < head.last_seq else None)
+        if len(items) < len(found):
+            following = found[len(items)].seq
+        return Page(items=items, next=cursor_of(following, head.execution_id) if following is not None else None)
 
     async def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
         """Return events as they are written, until the execution closes."""
@@ -241,6 +249,15 @@ class ExecutionService(ControlService):
         since = _position(cursor, id_)
         found = await self._actor.runtime.queries.legs(id_, since, most + 1)
         items = tuple(found[:most])
+        return Page(items=items, next=_behind(items, since, len(found), id_))
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
+        self._actor.require(*READ)
+        id_, most = checked_id(execution_id), min(limit, MOST)
+        since = _position(cursor, id_)
+        found = await self._actor.runtime.queries.resumes(id_, since, most + 1)
+        items = fitting(found[:most], self._actor.page_bytes)
         return Page(items=items, next=_behind(items, since, len(found), id_))
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
