@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -239,11 +239,14 @@ class PausedPoint(Resource, frozen=True, kw_only=True, rename="camel"):
     resumed_at: Moment | None = None
 
 
+PausedStatus: TypeAlias = Literal["paused", "partially_resumed", "fully_resumed", "expired"]
+
+
 class PausedExecution(Resource, frozen=True, kw_only=True, rename="camel"):
-    """An execution with pause points that are not all resumed."""
+    """An execution with pause points: none of them resumed yet, some, or all; or one that was not resumed in time."""
 
     execution_id: ExecutionId
-    status: Literal["paused", "partially_resumed", "fully_resumed", "expired"]
+    status: PausedStatus
     pause_scope: Literal["execution", "branch"]
     total_pause_count: int
     resumed_count: int
@@ -253,7 +256,7 @@ class PausedExecution(Resource, frozen=True, kw_only=True, rename="camel"):
 
 
 class PausedOfWorkflow(Resource, frozen=True, kw_only=True):
-    """The executions of a workflow that people are awaited in, oldest first."""
+    """Executions of a workflow that people are awaited in, or were."""
 
     executions: tuple[PausedExecution, ...]
     next: str | None = None
