@@ -85,7 +85,7 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. `view`
     is the SHA-256 of what a person is shown: the title, the shown values, the form, what the answers lead to, the
     deadline. An answer may name it (`seen`), and is refused if the point shows something else. Until `final_at` the
-    answer can be taken back, and then it is applied.
+    answer can be taken back, and then it is applied. `taken_back_by` are those who did, and have not answered since.
     """
 
     id: str
@@ -113,6 +113,7 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     answered_at: Moment | None = None
     seen: str | None = None
     final_at: Moment | None = None
+    taken_back_by: tuple[str, ...] = ()
     applied_at: Moment | None = None
     queue_position: int | None = None
     snapshot_ready: bool = True

@@ -37,7 +37,6 @@ from layover.runtime.results.executions import event_of, summary_of
 from layover.runtime.results.log_lines import lines_of
 from layover.runtime.results.points import point_of
 from layover.runtime.results.progress import progress_of
-from layover.runtime.results.waiting import waiting_of
 from layover.service.actor import DEBUG, READ
 from layover.service.control import ControlService
 from layover.service.cursors import cursor_of, malformed_cursor, parsed
@@ -54,7 +53,7 @@ if TYPE_CHECKING:
     from layover.model.node_searches import FoundNode
     from layover.model.resumes import ResumeEntry
     from layover.ports.records import Head
-    from layover.ports.view_records import Standing
+    from layover.runtime.results.waiting import Rest
 
 _START: Final = "execution.start"
 _AT_REST: Final = frozenset({"waiting", "paused"})
@@ -142,10 +141,10 @@ class ExecutionService(ControlService):
         found = await self._actor.runtime.lists.find(chosen, wanted.contains, wanted.where)
         following = cursor_of(*found.after) if found.after is not None else None
         failures = await self._actor.runtime.queries.failures(found.rows)
-        standings = await self._actor.runtime.queries.standings(found.rows)
+        rests = await self._actor.runtime.queries.waiting.of_rows(found.rows)
         ids = [row.head.execution_id for row in found.rows]
         items = tuple(
-            summary_of(row, failures.get(id_), standings.get(id_)) for id_, row in zip(ids, found.rows, strict=True)
+            summary_of(row, failures.get(id_), rests.get(id_)) for id_, row in zip(ids, found.rows, strict=True)
         )
         return Page(items=items, next=following)
 
@@ -366,8 +365,8 @@ class ExecutionService(ControlService):
         if replace(wanted, workflow=None) != _ONLY_PAUSED:
             raise InvalidInput("`order`: paused executions can only be chosen by workflow.", code="invalid_parameter")
         page = await self.paused(wanted.workflow, limit, cursor)
-        standings = await self._actor.runtime.queries.standings_of([one.id for one in page.items])
-        return Page(items=tuple(_summary(one, standings.get(one.id)) for one in page.items), next=page.next)
+        rests = await self._actor.runtime.queries.waiting.of_executions(page.items)
+        return Page(items=tuple(_summary(one, rests.get(one.id)) for one in page.items), next=page.next)
 
 
 def _lacks_points(found: Execution) -> bool:
@@ -380,11 +379,11 @@ async def _one(result: Any) -> tuple[Any]:
     return (await result,)
 
 
-def _summary(found: Execution, standing: Standing | None) -> ExecutionSummary:
+def _summary(found: Execution, rest: Rest | None) -> ExecutionSummary:
     return ExecutionSummary(
         **{name: getattr(found, name) for name in _SHARED},
-        updated_at=Moment.of(standing.updated_at) if standing is not None else found.created_at,
-        waiting_summary=waiting_of(found.status, None, standing) if standing is not None else None,
+        updated_at=Moment.of(rest.updated_at) if rest is not None else found.created_at,
+        waiting_summary=rest.waiting if rest is not None else None,
     )
 
 

@@ -29,6 +29,7 @@ from layover.runtime.queries.told import told_of
 from layover.runtime.queries.tracebacks import failed_child, stored_traceback
 from layover.runtime.queries.trigger_cursors import with_trigger_cursors
 from layover.runtime.queries.views import view_of
+from layover.runtime.queries.waiting_summaries import WaitingSummaries
 from layover.runtime.queries.why import reason_of, summed_up, why
 from layover.runtime.results.executions import node_of
 from layover.runtime.results.failures import failure_of
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, ReplayStep, WhyReason
     from layover.model.resumes import ResumeEntry
     from layover.ports.records import PointRow
-    from layover.ports.view_records import ExecutionRow, Standing
+    from layover.ports.view_records import ExecutionRow
     from layover.runtime.execution.state_cache import CachedState
     from layover.runtime.instance import Instance
     from layover.runtime.queries.log_views import LogView
@@ -66,6 +67,7 @@ class Queries:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        self.waiting = WaitingSummaries(instance.store)
 
     async def get(self, execution_id: str) -> Execution:
         """Return an execution as it is now."""
@@ -160,15 +162,6 @@ class Queries:
             for entry in entries
             if isinstance(entry.event, ev.ExecutionFailed)
         }
-
-    async def standings(self, rows: Sequence[ExecutionRow]) -> dict[str, Standing]:
-        """Return where those executions of a list stand that have not ended."""
-        return await self.standings_of([row.head.execution_id for row in rows if row.closed is None])
-
-    async def standings_of(self, ids: Sequence[str]) -> dict[str, Standing]:
-        """Return where executions stand."""
-        found = await self._instance.store.queries.read_standings(ids) if ids else []
-        return {id_: standing for id_, standing in zip(ids, found, strict=True) if standing is not None}
 
     async def with_traceback(self, execution_id: str, failure: Failure) -> Failure:
         """Return a failure of an execution with its traceback, if it has one; it may be that of a child."""
