@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 FEW, SIZE, ROUNDS = size_of(sys.argv[1:]).of((1_000, 100_000, 50), quick=(1_000, 10_000, 20), small=(70, 80, 1))
 RARE = 60
 LISTED = 50
-PLAIN = {"name": "plain", "nodes": [{"id": "out", "type": "compute", "value": "${input.n + 1}"}]}
+PLAIN = {"name": "plain", "nodes": [{"id": "out", "type": "compute", "output": "${input.n + 1}"}]}
 FAILING = {
     "name": "failing",
     "nodes": [
         {"id": "ask", "type": "form", "title": "How many?", "next": "divide"},
-        {"id": "divide", "type": "compute", "value": "${1 / int(nodes.ask.by)}"},
+        {"id": "divide", "type": "compute", "output": "${1 / int(nodes.ask.by)}"},
     ],
 }
 
@@ -82,7 +82,9 @@ def _searches() -> dict[str, Callable[[Engine], Awaitable[object]]]:
         return search
 
     async def nodes(engine: Engine) -> object:
-        found = await engine.nodes(workflow="failing", status="failed", error_code="division_by_zero").page(LISTED)
+        found = await engine.node_executions(workflow="failing", status="failed", error_code="division_by_zero").page(
+            LISTED
+        )
         return len(found.items)
 
     async def resumes(engine: Engine) -> object:

@@ -39,8 +39,8 @@ async def test_nodes_are_found_by_everything_that_is_known_of_them(
     monkeypatch.setattr(node_search, "MOST_EVENTS", 20)
     work = Scripted(ValueError("no"), 1, 2)
     async with served(tmp_path, work) as api:
-        await api.engine.workflows.register({**flow(call("pay"), end(1)), "id": "order"})
-        await api.engine.workflows.register({**flow(form("ask"), end(1)), "id": "asking"})
+        await api.engine.workflows.register({**flow(call("pay"), end(1)), "name": "order"})
+        await api.engine.workflows.register({**flow(form("ask"), end(1)), "name": "asking"})
         for tags in (("t",), (), ("t",)):
             await api.engine.executions.start("order", wait="rest", options=Options(tags=tags))
         await api.engine.executions.start("asking", wait="rest")

@@ -232,9 +232,9 @@ async def _nodes(play: Play, door: Any) -> None:
         {"type": "form", "since": early, "until": late, "workflow": "echo"},
         {"workflow": "echo", "error_code": "none", "min_duration": "0s", "max_duration": "1h", "min_resumes": 0},
     ):
-        await play.listed(door, "nodes", **wanted)
+        await play.listed(door, "node_executions", **wanted)
     for wrong in ({"status": "lost"}, {"node": ""}, {"min_resumes": -1}, {"min_duration": "long"}, {"since": 1}):
-        await play.refused(door, "nodes", **wrong)
+        await play.refused(door, "node_executions", **wrong)
 
 
 async def _events(play: Play, done: Any) -> None:

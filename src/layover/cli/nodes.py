@@ -76,7 +76,7 @@ def list_nodes(  # noqa: PLR0913 - each is an option
 
     async def found() -> Page[FoundNode]:
         async with door_to_read(at) as door:
-            return await page_of(door.nodes(**given), limit, cursor)
+            return await page_of(door.node_executions(**given), limit, cursor)
 
     page = asyncio.run(found())
     if json:

@@ -23,7 +23,7 @@ class NodesDoor:
 
     _backend: Backend
 
-    def nodes(  # noqa: PLR0913 - each is named where it is given
+    def node_executions(  # noqa: PLR0913 - each is named where it is given
         self,
         *,
         workflow: str | None = None,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
+from typing import Any
 from uuid import UUID
 
 import apsw
@@ -11,6 +12,8 @@ import msgspec
 import pytest
 
 from layover.core.engine.codec import encode_events
+from layover.stores.postgres.address import read_address
+from layover.stores.postgres.statements import in_schema
 from tests.runtime.harness import address_in, call, end, engine_at, flow, form
 
 Row = tuple[str, int, int, str, str | None, object]
@@ -19,18 +22,21 @@ Row = tuple[str, int, int, str, str | None, object]
 async def _rows(address: str, execution: str) -> list[Row]:
     if address.startswith("sqlite"):
         path = address.removeprefix("sqlite:///")
-        found = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY).execute(
-            "SELECT execution_id, seq, at, type, node, payload FROM event_rows WHERE execution_key = ? ORDER BY seq",
-            (UUID(execution).bytes,),
-        )
-    else:
-        db = await asyncpg.connect(address)
-        try:
-            found = await db.fetch(
-                "SELECT execution_id::text, seq, at, type, node, payload::text FROM layover.event_rows "
-                "WHERE execution_id = $1 ORDER BY seq",
-                UUID(execution),
+        found: list[tuple[Any, ...]] = [
+            *apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY).execute(
+                "SELECT execution_id, seq, at, type, node, payload FROM event_rows WHERE execution_key = ? ORDER BY seq",
+                (UUID(execution).bytes,),
             )
+        ]
+    else:
+        place = read_address(address)
+        db = await asyncpg.connect(place.dsn)
+        statement = (
+            "SELECT execution_id::text, seq, at, type, node, payload::text FROM layover.event_rows "
+            "WHERE execution_id = $1 ORDER BY seq"
+        )
+        try:
+            found = [tuple(row) for row in await db.fetch(in_schema(statement, place.schema), UUID(execution))]
         finally:
             await db.close()
     return [(id_, seq, at, type_, node, msgspec.json.decode(body)) for id_, seq, at, type_, node, body in found]

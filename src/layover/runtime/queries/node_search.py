@@ -59,6 +59,7 @@ async def find_nodes(
     first = begin.place if begin is not None else 0
     rows = await _begun_with(instance, begin)
     after = (begin.created_at, begin.execution_id) if begin is not None else None
+    following: NodePlace | None = None
     for _ in range(MOST_LOOKED_AT // _AT_ONCE):
         rows += await instance.store.queries.list_executions(replace(executions, after=after, limit=_AT_ONCE + 1))
         for row in rows[:_AT_ONCE]:
@@ -74,9 +75,9 @@ async def find_nodes(
             await asyncio.sleep(0)
         if len(rows) <= _AT_ONCE:
             return NodePage(found)
-        following = rows[_AT_ONCE]
+        following = NodePlace(rows[_AT_ONCE].info.created_at, rows[_AT_ONCE].head.execution_id, 0)
         rows = []
-    return NodePage(found, NodePlace(following.info.created_at, following.head.execution_id, 0))
+    return NodePage(found, following)
 
 
 async def _begun_with(instance: Instance, begin: NodePlace | None) -> list[ExecutionRow]:
