@@ -22,12 +22,11 @@ Row = tuple[str, int, int, str, str | None, object]
 async def _rows(address: str, execution: str) -> list[Row]:
     if address.startswith("sqlite"):
         path = address.removeprefix("sqlite:///")
-        found: list[tuple[Any, ...]] = [
-            *apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY).execute(
-                "SELECT execution_id, seq, at, type, node, payload FROM event_rows WHERE execution_key = ? ORDER BY seq",
-                (UUID(execution).bytes,),
-            )
-        ]
+        statement = (
+            "SELECT execution_id, seq, at, type, node, payload FROM event_rows WHERE execution_key = ? ORDER BY seq"
+        )
+        file = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        found: list[tuple[Any, ...]] = [*file.execute(statement, (UUID(execution).bytes,))]
     else:
         place = read_address(address)
         db = await asyncpg.connect(place.dsn)
