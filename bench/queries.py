@@ -82,10 +82,8 @@ def _searches() -> dict[str, Callable[[Engine], Awaitable[object]]]:
         return search
 
     async def nodes(engine: Engine) -> object:
-        found = await engine.node_executions(workflow="failing", status="failed", error_code="division_by_zero").page(
-            LISTED
-        )
-        return len(found.items)
+        found = engine.node_executions(workflow="failing", status="failed", error_code="division_by_zero")
+        return len((await found.page(LISTED)).items)
 
     async def resumes(engine: Engine) -> object:
         (one, *_) = (await engine.executions(workflow="failing").page(1)).items
