@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID
 
 import apsw
@@ -11,6 +11,7 @@ import asyncpg
 import msgspec
 import pytest
 
+from layover.core.engine import events as ev
 from layover.core.engine.codec import encode_events
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.statements import in_schema
@@ -39,6 +40,11 @@ async def _rows(address: str, execution: str) -> list[Row]:
         finally:
             await db.close()
     return [(id_, seq, at, type_, node, msgspec.json.decode(body)) for id_, seq, at, type_, node, body in found]
+
+
+def test_the_node_is_the_first_member_of_every_event_that_has_one() -> None:
+    kinds = [kind.__struct_encode_fields__ for kind in get_args(ev.AnyEvent)]
+    assert {fields[0] for fields in kinds if "n" in fields} == {"n"}
 
 
 @pytest.mark.usefixtures("each_database")
