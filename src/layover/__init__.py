@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.node_searches import FoundNode
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, PointLink
@@ -167,6 +168,7 @@ __all__ = [
     "ExecutionSummary",
     "Failure",
     "Fired",
+    "FoundNode",
     "Graph",
     "GraphEdge",
     "GraphNode",
@@ -298,6 +300,7 @@ _NAMES = {
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "ReplayStep WaitingOn Why WhyReason"
     ),
+    "layover.model.node_searches": "FoundNode",
     "layover.model.pause_ends": "ResumeSignal",
     "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",

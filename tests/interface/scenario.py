@@ -124,6 +124,7 @@ async def workflows(play: Play) -> None:
 
 async def _searches(play: Play, door: Any, id_: str) -> None:
     await _views(play, door)
+    await _nodes(play, door)
     await _events(play, await play.call(door, "execution", id_))
     early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
     await play.listed(door, "executions", since=early, until=late, min_duration="0s", max_duration=timedelta(days=1))
@@ -222,6 +223,18 @@ async def _views(play: Play, door: Any) -> None:
     await play.do(door, "delete_view", "mine")
     for act in ("view", "delete_view"):
         await play.refused(door, act, "mine")
+
+
+async def _nodes(play: Play, door: Any) -> None:
+    early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+    for wanted in (
+        {"workflow": "echo", "node": "out", "status": "completed", "tag": "t"},
+        {"type": "form", "since": early, "until": late, "workflow": "echo"},
+        {"workflow": "echo", "error_code": "none", "min_duration": "0s", "max_duration": "1h", "min_resumes": 0},
+    ):
+        await play.listed(door, "node_executions", **wanted)
+    for wrong in ({"status": "lost"}, {"node": ""}, {"min_resumes": -1}, {"min_duration": "long"}, {"since": 1}):
+        await play.refused(door, "node_executions", **wrong)
 
 
 async def _events(play: Play, done: Any) -> None:

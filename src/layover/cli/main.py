@@ -45,6 +45,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
     },
     _LOOKING: {
         "ls": ("lists:list_executions", "List executions, newest first."),
+        "nodes": ("nodes:list_nodes", "List nodes of all executions, by type, state, error and more."),
         "show": ("show:show", "Show an execution: its nodes with their states, its pause points, its legs."),
         "watch": ("watch:watch", "Follow an execution, or all of them, as they go on."),
         "history": ("show:history", "Print the log of an execution."),

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         ReplayStep,
         Why,
     )
+    from layover.model.node_searches import FoundNode
     from layover.model.points import PausePoint, PointLink
     from layover.model.proofs import AuditKeySet, Receipt
     from layover.model.repeat_plans import RepeatPlan
@@ -73,6 +74,22 @@ class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
     parent: str | None = None
     status: tuple[str, ...] = ()
     context_id: str | None = None
+
+
+class NodeSearch(msgspec.Struct, frozen=True, kw_only=True):
+    """Which nodes of all executions to list; all that is given has to hold. Times are in milliseconds."""
+
+    workflow: str | None = None
+    tag: str | None = None
+    node: str | None = None
+    type: str | None = None
+    status: tuple[str, ...] = ()
+    error_code: str | None = None
+    since: int | None = None
+    until: int | None = None
+    min_duration: int | None = None
+    max_duration: int | None = None
+    min_resumes: int | None = None
 
 
 class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -216,6 +233,9 @@ class ExecutionsBackend(Protocol):
 
     async def nodes(self, execution_id: str, wanted: NodeQuery, limit: int, cursor: str | None) -> Page[NodeExecution]:
         """Return a page of the nodes that were reached."""
+
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions."""
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""

@@ -99,6 +99,14 @@ async def listed_by_no_condition(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get("/executions?where=colour=red")
 
 
+@route("search_nodes", 200)
+async def searched_nodes(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    answered = await stage.api.get(f"/nodes?workflow={begun.workflow}&status=waiting")
+    assert [one["execution_id"] for one in answered.json["items"]] == [begun.id]
+    return answered
+
+
 @route("list_views", 200)
 async def listed_views(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get("/me/views")

@@ -36,6 +36,7 @@ from layover.model.executions import (
     StartBody,
     Why,
 )
+from layover.model.node_searches import FoundNode
 from layover.model.pause_ends import signal_body
 from layover.model.points import PausePoint
 from layover.model.repeat_plans import RepeatPlan
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
     from layover.client.transport import Transport
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import EventQuery, ExecutionQuery, NodeQuery, StartRequest
+    from layover.interface.backend import EventQuery, ExecutionQuery, NodeQuery, NodeSearch, StartRequest
 
 _LONGEST_WAIT: Final = 25.0  # seconds; a server would wait for a minute, proxies between often hang up before that
 _REACHED: Final = 200  # the status of an execution that is as it was waited for
@@ -230,6 +231,26 @@ class HttpExecutions:
             cursor=cursor,
         )
         return await self._transport.ask(get(path), Page[NodeExecution])
+
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions."""
+        path = path_of(
+            "nodes",
+            workflow=wanted.workflow,
+            tag=wanted.tag,
+            node=wanted.node,
+            type=wanted.type,
+            status=wanted.status,
+            error_code=wanted.error_code,
+            since=moment(wanted.since),
+            until=moment(wanted.until),
+            min_duration=_length(wanted.min_duration),
+            max_duration=_length(wanted.max_duration),
+            min_resumes=wanted.min_resumes,
+            limit=limit,
+            cursor=cursor,
+        )
+        return await self._transport.ask(get(path), Page[FoundNode])
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
