@@ -43,7 +43,7 @@ def _edit(document: Document, names: dict[str, str], dice: Dice, n: int) -> Docu
     if not graph["nodes"]:
         return document
     node = dice.pick(graph["nodes"])
-    match dice.integer(0, 8):
+    match dice.integer(0, 9):
         case 0 | 1:
             return _rename(document, names, dice, node["id"], f"z{n}")
         case 2:
@@ -55,6 +55,8 @@ def _edit(document: Document, names: dict[str, str], dice: Dice, n: int) -> Docu
         case 6:
             kind = dice.pick(("form", "compute", "delay"))
             graph["nodes"][graph["nodes"].index(node)] = {"id": node["id"], **_fields_of(kind)}
+        case 9:
+            _swap(graph, node["id"], dice.pick(graph["nodes"])["id"])
         case 7:
             graph["nodes"].append({"id": f"x{n}", **_fields_of(dice.pick(("form", "compute")))})
             target = dice.pick(graph["nodes"])["id"]
@@ -67,8 +69,17 @@ def _edit(document: Document, names: dict[str, str], dice: Dice, n: int) -> Docu
     return document
 
 
+def _swap(graph: Document, one: str, other: str) -> None:
+    """Have two nodes change places."""
+    places = {one: other, other: one}
+    for edge in graph["edges"]:
+        for end in ("source", "target"):
+            edge[end] = places.get(edge[end], edge[end])
+
+
 def _fields_of(kind: str) -> Document:
-    return {"type": kind, **{"form": {}, "compute": {"output": 1}, "delay": {"duration": "1h"}}[kind]}
+    fields: dict[str, Document] = {"form": {}, "compute": {"output": 1}, "delay": {"duration": "1h"}}
+    return {"type": kind, **fields[kind]}
 
 
 def _rename(document: Document, names: dict[str, str], dice: Dice, old: str, new: str) -> Document:

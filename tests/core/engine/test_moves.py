@@ -1,8 +1,9 @@
-"""Moves to another version: what the plan says is what happens, whatever was edited and wherever an execution stands."""
+"""Moves to another version: what the plan says happens, whatever was edited and wherever an execution stands."""
 
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -42,7 +43,7 @@ def form(id_: str, **more: Any) -> dict[str, Any]:
 
 def chain(*nodes: dict[str, Any], **more: Any) -> Plan:
     ids = [node["id"] for node in nodes]
-    edges = [{"source": a, "target": b, "port": "done"} for a, b in zip(ids, ids[1:], strict=False)]
+    edges = [{"source": a, "target": b, "port": "done"} for a, b in pairwise(ids)]
     return load({"name": "w", "nodes": list(nodes), "edges": edges, **more})
 
 
@@ -184,7 +185,12 @@ def test_a_call_that_is_out_keeps_its_execution_where_it_is() -> None:
     state = ExecutionState(load({"name": "w", "nodes": [{"id": "a", "type": "work"}]}))
     play(state, cmd.Create(id=ID), 1)
     state.undo_log.keep()
-    assert outlook(state, load({"name": "w", "nodes": [{"id": "a", "type": "work"}, form("b")], "start": ["a", "b"]}), {}).code == "node_running"
+    assert (
+        outlook(
+            state, load({"name": "w", "nodes": [{"id": "a", "type": "work"}, form("b")], "start": ["a", "b"]}), {}
+        ).code
+        == "node_running"
+    )
 
 
 # Random edits

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from layover.core.engine import apply_execution as executions
+from layover.core.engine import apply_move, apply_rewind, conversations, halting
 from layover.core.engine import apply_nodes as nodes
 from layover.core.engine import apply_points as points
-from layover.core.engine import apply_move, apply_rewind, conversations, halting
 from layover.core.engine import events as ev
 
 if TYPE_CHECKING:

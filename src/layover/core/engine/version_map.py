@@ -68,19 +68,15 @@ def scope_pairs(state: ExecutionState, plan: Plan, names: Mapping[str, str]) -> 
     return pairs
 
 
-def _pair(
-    path: str, new_path: str, old: PlannedGraph, new: PlannedGraph | None, names: Mapping[str, str]
-) -> ScopePair:
+def _pair(path: str, new_path: str, old: PlannedGraph, new: PlannedGraph | None, names: Mapping[str, str]) -> ScopePair:
     if new is None:
         return ScopePair(path, new_path, old, None, {})
     taken = {names[id_] for id_ in old.by_id if id_ in names}
-    found = {id_: names[id_] if id_ in names else id_ for id_ in old.by_id if id_ in names or id_ not in taken}
+    found = {id_: names.get(id_, id_) for id_ in old.by_id if id_ in names or id_ not in taken}
     return ScopePair(path, new_path, old, new, {id_: name for id_, name in found.items() if name in new.by_id})
 
 
-def carried_nodes(
-    pair: ScopePair, nodes: Mapping[str, NodeState], passed: Collection[str]
-) -> Iterator[CarriedNode]:
+def carried_nodes(pair: ScopePair, nodes: Mapping[str, NodeState], passed: Collection[str]) -> Iterator[CarriedNode]:
     """Return the nodes of a scope by the other version, each after those before it, with their edges settled anew."""
     graph = pair.new
     if graph is None:

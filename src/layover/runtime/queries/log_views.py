@@ -8,13 +8,13 @@ from contextlib import nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from layover.core.engine import events as ev
-from layover.runtime.execution.replay import slices_of
+from layover.runtime.execution.replay import slices_of, version_of
 from layover.runtime.queries.node_executions import Telling
 
 if TYPE_CHECKING:
-    from layover.core.plan import Plan
     from layover.ports.store import Store
     from layover.ports.view_records import ExecutionRow
+    from layover.runtime.execution.replay import Versions
     from layover.runtime.queries.node_executions import NodeDraft
 
 _READERS: Final = 2  # of long logs at a time: each takes its slices of the event loop
@@ -44,7 +44,7 @@ class LogViews:
         self._memory = 0
         self._turns = asyncio.Semaphore(_READERS)
 
-    async def of(self, row: ExecutionRow, plan: Plan) -> LogView:
+    async def of(self, row: ExecutionRow, plans: Versions) -> LogView:
         """Return what the log of an execution tells, as it was when its row was read; it must not be changed."""
         head = row.head
         known = self._kept.get(head.execution_id)
@@ -52,18 +52,22 @@ class LogViews:
             self._kept.move_to_end(head.execution_id)
             return known
         async with self._turns if head.last_seq > _LONG else nullcontext():
-            view = await self._read(row, plan)
+            view = await self._read(row, plans)
         self._cache(head.execution_id, view)
         return view
 
-    async def _read(self, row: ExecutionRow, plan: Plan) -> LogView:
-        telling = Telling(plan)
+    async def _read(self, row: ExecutionRow, plans: Versions) -> LogView:
+        telling: Telling | None = None
         around: list[tuple[int, int, ev.AnyEvent]] = []
         last: tuple[int, int, ev.AnyEvent] | None = None
         size = 0
         async for events, read in slices_of(self._store, row):
             size += read
+            if telling is None:
+                telling = Telling(await plans.of(version_of(events[0][2]) or row.info.hash))
             for seq, at, event in events:
+                if type(event) is ev.ExecutionMoved:
+                    telling.move(await plans.of(event.hash), event.names)
                 telling.take(at, event)
                 if type(event) in _OF_LEGS:
                     around.append((seq, at, event))
@@ -71,7 +75,7 @@ class LogViews:
         if last is not None and (not around or around[-1][0] < last[0]):
             around.append(last)
         head = row.head
-        nodes = list(telling.nodes.values())
+        nodes = list(telling.nodes.values()) if telling is not None else []
         memory = _PER_EVENT * (head.last_seq + 1) + _PER_BYTE * size
         return LogView(nodes, around, head.last_seq, head.last_epoch, memory)
 
