@@ -87,7 +87,9 @@ async def test_what_has_no_place_is_refused_and_stays_where_it_is(layover: Layov
         await started[0].move(1)
     with pytest.raises(NotFound):
         await started[0].move(3)
-    for names in ({"check": "nothing"}, {"check": "review", "ask": "review"}, {"": "review"}):
+    with pytest.raises(NotFound, match="nothing"):
+        await started[0].move(2, map={"check": "nothing"})
+    for names in ({"check": "review", "ask": "review"}, {"": "review"}):
         with pytest.raises(InvalidInput):
             await started[0].move(2, map=names)
     with pytest.raises(InvalidDefinition):

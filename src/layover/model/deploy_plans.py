@@ -10,7 +10,7 @@ from layover.model.shared import Body, Reason, Resource
 
 MoveKindName = Literal["same", "changed", "moved", "gone"]
 _NodeId = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
-NodeMap = Annotated[dict[_NodeId, _NodeId], Meta(max_length=1_000)]
+NodeMap = Annotated[dict[_NodeId, _NodeId], Meta(max_length=100)]
 
 
 class MoveBody(Body, frozen=True, kw_only=True):

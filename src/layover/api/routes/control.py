@@ -149,7 +149,7 @@ async def rewind_execution(call: Request[RewindBody, NoQuery]) -> Response:
     needs=_NEEDS,
     body=MoveBody,
     answers={200: Execution},
-    problems=(*_PROBLEMS, "unknown_version", "cannot_move"),
+    problems=(*_PROBLEMS, "unknown_version", "unknown_node", "cannot_move"),
 )
 async def move_execution(call: Request[MoveBody, NoQuery]) -> Response:
     """Go on by another version of the workflow, if what it waits for has a place there.

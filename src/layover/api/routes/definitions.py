@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from msgspec import Meta
@@ -38,6 +38,9 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = []
 
 
+_PAIR: Final = "write it as `old=new`"
+
+
 class DeployQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How a definition is taken, and which nodes have other ids in it."""
 
@@ -46,7 +49,7 @@ class DeployQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = False
     map: Annotated[
         list[Annotated[str, Meta(max_length=600)]],
-        Meta(max_length=1_000, description="A node with another id, as `old=new`.", examples=[["review=check"]]),
+        Meta(max_length=100, description="A node with another id, as `old=new`.", examples=[["review=check"]]),
     ] = []
 
 
@@ -73,7 +76,7 @@ async def check_definition(call: Request[bytes, AllowQuery]) -> Response:
     media_types=MEDIA_TYPES,
     query=DeployQuery,
     answers={200: DeployPlan},
-    problems=("malformed", "invalid_definition", "invalid_query"),
+    problems=("malformed", "invalid_definition", "unknown_node"),
     examples={"order": DEFINITION},
 )
 async def plan_deployment(call: Request[bytes, DeployQuery]) -> Response:
@@ -174,7 +177,5 @@ def _renamed(text: str) -> tuple[str, str]:
     """Return the old and the new id of a node."""
     old, is_pair, new = text.partition("=")
     if not (is_pair and old and new):
-        raise InvalidInput(
-            f"`map`: {text!r:.100} is not `old=new`.", (("map", "write it as `old=new`"),), code="invalid_query"
-        )
+        raise InvalidInput(f"`map`: {text!r:.100} is not `old=new`.", (("map", _PAIR),), code="invalid_parameter")
     return old, new

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Unpack
 
 from layover.core.engine import commands as cmd
-from layover.core.engine.decide import decide
 from layover.core.engine.moving import outlook
-from layover.errors import InvalidInput, WrongState
+from layover.errors import InvalidInput, NotFound, WrongState
 from layover.ports.records import CLOSED, Claim
 from layover.runtime.execution.append_builder import First
 from layover.runtime.execution.leg_tracing import sent_here
@@ -24,8 +23,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
     from layover.core.plan import Plan, PlannedGraph
     from layover.model.executions import Execution
-    from layover.ports.records import Claimed, Head
-    from layover.runtime.execution.state_cache import CachedState
+    from layover.ports.records import Head
     from layover.runtime.instance import Instance
     from layover.runtime.operations.command_sender import CommandSender, CommandWaits, Operation, OperationOptions
     from layover.runtime.queries.queries import Queries
@@ -51,7 +49,8 @@ class Mover:
         id_ = row.head.execution_id
         if await self._sender.is_repeated(id_, options):
             return await self._queries.get(id_)
-        self._check(row.head, cached.state, plan, names)
+        if (refused := self._refusal(row.head, cached.state, plan, names)) is not None:
+            raise refused
         if row.head.owner is not None:
             await self._waits.until(id_, options.within, lambda head: head.owner is None)
         command = cmd.Move(
@@ -61,12 +60,13 @@ class Mover:
         await self._waits.until(id_, options.within, lambda head: head.last_seq > seen)
         return await self._queries.get(id_)
 
-    def _check(self, head: Head, state: ExecutionState, plan: Plan, names: Mapping[str, str]) -> None:
+    def _refusal(self, head: Head, state: ExecutionState, plan: Plan, names: Mapping[str, str]) -> WrongState | None:
+        """Return why an execution cannot be moved; None if it can."""
         if head.status in CLOSED:
-            raise WrongState(f"The execution is {head.status}: only open ones go on by another version.", head.status)
+            text = f"The execution is {head.status}: only open ones go on by another version."
+            return WrongState(text, head.status)
         found = outlook(state, plan, names)
-        if found.code:
-            raise WrongState(found.reason, head.status, code="cannot_move")
+        return WrongState(found.reason, head.status, code="cannot_move") if found.code else None
 
     async def _take_up(self, id_: str, plan: Plan, command: cmd.Move, options: OperationOptions) -> int:
         """Claim an execution and drive it with the move; return how far its log went before."""
@@ -83,43 +83,32 @@ class Mover:
             _, cached = await self._queries.load(id_)
             cached = await instance.driver.timed(claimed.head, cached)
             check_in_time(instance.driver, lease_until)
-            if await self._sender.is_repeated(id_, options):  # it may have been meanwhile
-                instance.driver.go_on(claimed, cached, lease_until)
-                return claimed.head.last_seq - 1
-            self._check(claimed.head, cached.state, plan, command.names)
+            is_repeated = await self._sender.is_repeated(id_, options)  # it may have been meanwhile
         except BaseException:
-            await instance.driver.unclaim(claimed, claimed.head.wake_at)
+            await instance.driver.unclaim(claimed, now)  # an instance that takes it up finds out when it is due
             raise
-        return self._begin(claimed, cached, lease_until, plan, command, options)
-
-    def _begin(
-        self,
-        claimed: Claimed,
-        cached: CachedState,
-        lease_until: int,
-        plan: Plan,
-        command: cmd.Move,
-        options: OperationOptions,
-    ) -> int:
-        instance = self._instance
-        cached.state.know(plan)
-        if not decide(cached.state, command, instance.clock.now()):
-            raise AssertionError("what can be moved moves")
-        first = First(audit=options.audit)
-        instance.driver.go_on(claimed, cached, lease_until, sent_here(instance.tracer, command), first=first)
-        return claimed.head.last_seq
+        refused = None if is_repeated else self._refusal(claimed.head, cached.state, plan, command.names)
+        if is_repeated or refused is not None:
+            instance.driver.go_on(claimed, cached, lease_until)
+        else:
+            cached.state.know(plan)
+            first = First(audit=options.audit)
+            instance.driver.go_on(claimed, cached, lease_until, sent_here(instance.tracer, command), first=first)
+        if refused is not None:
+            raise refused
+        return claimed.head.last_seq if not is_repeated else -1
 
 
 def check_names(plan: Plan, names: Mapping[str, str]) -> None:
     """Refuse names that cannot be meant: nodes that a version does not have, or two nodes that would become one."""
     ids = set(_ids_in(plan.graph))
-    for old, new in names.items():
+    for new in names.values():
         if new not in ids:
-            fault = f"the version has no node `{new:.100}`"
-            raise InvalidInput(f"`map`: {fault}.", ((f"map.{old:.100}", fault),), code="invalid_body")
+            text = f"The version has no node `{new:.100}` that another could be mapped to."
+            raise NotFound(text, code="unknown_node")
     if len(set(names.values())) < len(names):
         fault = "two nodes cannot become the same one"
-        raise InvalidInput(f"`map`: {fault}.", (("map", fault),), code="invalid_body")
+        raise InvalidInput(f"`map`: {fault}.", (("map", fault),), code="invalid_parameter")
 
 
 def _ids_in(graph: PlannedGraph) -> Iterator[str]:
