@@ -81,6 +81,8 @@ def fields(cls: type) -> dict[str, str]:
             found |= _class_comments(owner)
     if issubclass(cls, Enum):
         return {name: found.get(name, "") for name in cls.__members__}
+    if issubclass(cls, msgspec.Struct):  # what belongs to the class is no field
+        found = {name: text for name, text in found.items() if name in cls.__struct_fields__}
     return {name: text for name, text in found.items() if not name.startswith("_")}
 
 

@@ -1783,28 +1783,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/nodes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List nodes of all executions, those of the newest execution first.
-         * @description A page reads the logs of a thousand executions at most: it may have few nodes, or none, while its `next` says that more are left.
-         *
-         *     Needs the permission `execution:read`.
-         */
-        get: operations["search_nodes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/api/v1/people": {
         parameters: {
             query?: never;
@@ -3150,30 +3128,6 @@ export interface components {
             passes: boolean;
             reason: string;
             input: unknown;
-        };
-        /**
-         * FoundNode
-         * @description What became of a node, and in which execution.
-         */
-        FoundNode: {
-            /**
-             * Format: uuid
-             * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
-             */
-            execution_id: string;
-            workflow: string;
-            version: number | null;
-            /** @enum {unknown} */
-            execution_status: "cancelled" | "completed" | "failed" | "paused" | "pausing" | "pending" | "running" | "waiting";
-            node: components["schemas"]["NodeExecution"];
-        };
-        /**
-         * FoundNodePage
-         * @description One page of a list; `next` goes back in as `cursor`.
-         */
-        FoundNodePage: {
-            items: components["schemas"]["FoundNode"][];
-            next: string | null;
         };
         /**
          * Graph
@@ -10841,60 +10795,6 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
-    search_nodes: {
-        parameters: {
-            query?: {
-                workflow?: string;
-                /** @description A tag of the execution. */
-                tag?: string;
-                /** @description The id of a node in its definition, in whatever scope. */
-                node?: string;
-                /** @description The type of a node. */
-                type?: string;
-                /** @description States of nodes; several are separated by commas, or the parameter is repeated. */
-                status?: string[];
-                /** @description The code of the error of the node. */
-                error_code?: string;
-                /** @description In executions that were created at this moment or later. */
-                since?: string;
-                /** @description In executions that were created before this moment. */
-                until?: string;
-                /** @description Nodes that ended, and took at least so long: `90s`. */
-                min_duration?: string;
-                /** @description Nodes that ended, and took at most so long. */
-                max_duration?: string;
-                /** @description In executions that were resumed at least so often. */
-                min_resumes?: number;
-                /** @description How many at most; more than 100 are not given. */
-                limit?: number;
-                /** @description The `next` of the page before. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FoundNodePage"];
-                };
-            };
-            400: components["responses"]["invalid_parameter.malformed_cursor"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["cross_site.forbidden"];
-            421: components["responses"]["misdirected"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
-        };
-    };
     list_people: {
         parameters: {
             query?: {
@@ -11072,10 +10972,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of a saved view.
-                 * @example broken
-                 */
                 name: string;
             };
             cookie?: never;
@@ -11107,10 +11003,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of a saved view.
-                 * @example broken
-                 */
                 name: string;
             };
             cookie?: never;
@@ -11151,10 +11043,6 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /**
-                 * @description The name of a saved view.
-                 * @example broken
-                 */
                 name: string;
             };
             cookie?: never;
