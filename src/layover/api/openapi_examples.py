@@ -8,6 +8,7 @@ from layover.model import (
     access,
     batches,
     deliveries,
+    deploy_plans,
     executions,
     people,
     points,
@@ -60,6 +61,9 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     },
     workflows.ResumeWorkflowBody: {"in_the_morning": {"cron": "0 8 * * MON-FRI", "zone": "Europe/Berlin"}},
     executions.ResumeBody: {"with_data": {"resume_data": {"price_list": "2026-03"}, "reason": "The list is there"}},
+    deploy_plans.MoveBody: {
+        "renamed": {"version": 2, "map": {"review": "check"}, "reason": "The form was wrong"},
+    },
     executions.RewindBody: {"back_to_a_node": {"to": "review", "reason": "It was the wrong amount"}},
     points.AnswerBody: {
         "form": {"data": {"quantity": 3}},
