@@ -52,6 +52,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/queries.py --postgres
 	$(BIN)/python bench/start_up.py
 	$(BIN)/python bench/audit.py
+	$(BIN)/python bench/audit.py --postgres
 	$(BIN)/python bench/metrics.py
 	$(BIN)/python bench/metrics.py --postgres
 	$(BIN)/python bench/seams.py

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.batches import BatchCanary, BatchInfo, BatchItem
     from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, Notification, Redelivered
+    from layover.model.deploy_plans import DeployGroup, DeployPlan
     from layover.model.executions import (
         Attempt,
         Event,
@@ -152,6 +153,8 @@ __all__ = [
     "Delivery",
     "DeliveryAttempt",
     "DeliveryHandle",
+    "DeployGroup",
+    "DeployPlan",
     "Destination",
     "DestinationHandle",
     "Difference",
@@ -296,6 +299,7 @@ _NAMES = {
     "layover.model.access": "ApiKey AuditEntry Caller NewApiKey OpenSession SecretStatus SignInLink",
     "layover.model.batches": "BatchCanary BatchInfo BatchItem",
     "layover.model.deliveries": "Delivery DeliveryAttempt Destination Notification Redelivered",
+    "layover.model.deploy_plans": "DeployGroup DeployPlan",
     "layover.model.executions": (
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "ReplayStep WaitingOn Why WhyReason"

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from layover import ResumeSignal, Workflow, WrongState, node
-from tests.interface.batch_scene import batches
+from tests.interface.batch_scene import batches, moves
 from tests.interface.delivery_scene import deliveries
 from tests.interface.trigger_scene import triggers
 
@@ -253,6 +253,8 @@ async def _events(play: Play, done: Any) -> None:
 async def _plan_repeats(play: Play, one: Any) -> None:
     await play.call(one, "plan_rewind", "size")
     await play.refused(one, "plan_rewind", "nowhere")
+    await play.refused(one, "move", 99)
+    await play.refused(one, "move", 1)
     await play.refused(one, "plan_retry")
 
 
@@ -556,6 +558,9 @@ async def acts_out_of_bounds(play: Play) -> None:
     await play.refused(one, "pause", long)
     await play.refused(one, "cancel", idempotency_key="ü")
     await play.refused(one, "plan_rewind", "")
+    await play.refused(one, "move", 0)
+    await play.refused(one, "move", 1, map={"a b": "c"})
+    await play.refused(one, "move", 1, reason=long)
     await play.refused(one, "plan_rewind", long)
     await play.refused(one, "rewind", "")
     await play.refused(one, "rewind", long)
@@ -643,6 +648,7 @@ SCENES = (
     values_out_of_bounds,
     acts_out_of_bounds,
     repeating,
+    moves,
     batches,  # after the audit log was read, in which its acts are in no certain order
     ending,
 )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from layover.interface.triggers_backend import TriggersBackend
     from layover.interface.views_backend import ViewsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import (
         Event,
         Execution,
@@ -216,6 +217,11 @@ class ExecutionsBackend(Protocol):
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat; nothing is changed."""
 
+    async def move(
+        self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Go on by another version of the workflow."""
+
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop; nothing is changed."""
 
@@ -330,6 +336,11 @@ class WorkflowsBackend(Protocol):
 
     async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
         """Return what is different between two versions."""
+
+    async def plan(
+        self, definition: str | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
+    ) -> DeployPlan:
+        """Return what a definition would mean to the open executions of its workflow; nothing is changed."""
 
     async def dry_run(
         self,

@@ -20,6 +20,7 @@ from layover.interface.backend import ResumeTime
 from layover.interface.door import result_of
 from layover.interface.open_points import with_open_points
 from layover.interface.reached import is_reached
+from layover.model.deploy_plans import MoveBody
 from layover.model.executions import (
     Event,
     Execution,
@@ -187,6 +188,13 @@ class HttpExecutions:
         """Return what a retry would repeat."""
         return await self._transport.ask(get(path_of("executions", execution_id, "retry")), RepeatPlan)
 
+    async def move(
+        self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Go on by another version of the workflow."""
+        body = MoveBody(version=version, map=dict(map_), reason=reason or None)
+        return await self._act(execution_id, "move", body, idempotency_key)
+
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop."""
         return await self._transport.ask(get(path_of("executions", execution_id, "rewind", to=to)), RepeatPlan)
@@ -278,7 +286,11 @@ class HttpExecutions:
     # How it is asked for
 
     async def _act(
-        self, execution_id: str, act: str, body: ReasonBody | PauseBody | ResumeBody | RewindBody, key: str | None
+        self,
+        execution_id: str,
+        act: str,
+        body: ReasonBody | PauseBody | ResumeBody | RewindBody | MoveBody,
+        key: str | None,
     ) -> Execution:
         answered = await self._transport.send(post(path_of("executions", execution_id, act), body, key))
         return await self._transport.newest(answered, Execution, self._as_it_is)

@@ -94,7 +94,7 @@ async def _nodes_of(
         plan = await instance.plans.of(row.info.hash)
         if not _may_have(plan, wanted):
             return []
-        nodes = (await instance.log_views.of(row, plan)).nodes
+        nodes = (await instance.log_views.of(row, instance.plans)).nodes
     except Exception as error:  # noqa: BLE001 - one log that cannot be read must not hide the others
         _log.exception("load_failed execution=%s error=%r", row.head.execution_id, error)
         return []
