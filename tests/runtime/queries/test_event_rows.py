@@ -52,7 +52,7 @@ async def test_the_view_has_a_row_for_each_event(tmp_path: Path) -> None:
     async def work() -> str:
         return "a\u0000b"
 
-    failing = {"id": "fail", "type": "compute", "output": "${1 / int(input.zero)}"}
+    failing: dict[str, object] = {"id": "fail", "type": "compute", "output": "${1 / int(input.zero)}"}
     async with engine_at(tmp_path, work) as engine:
         await engine.workflows.register(flow(call("work"), failing))
         started = await engine.executions.start("flow", {"ü": 1, "zero": 0}, wait="rest")
