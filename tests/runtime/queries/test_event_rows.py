@@ -15,7 +15,7 @@ from layover.core.engine import events as ev
 from layover.core.engine.codec import encode_events
 from layover.stores.postgres.address import read_address
 from layover.stores.postgres.statements import in_schema
-from tests.runtime.harness import address_in, call, end, engine_at, flow, form
+from tests.runtime.harness import address_in, call, engine_at, flow
 
 Row = tuple[str, int, int, str, str | None, object]
 
@@ -42,8 +42,8 @@ async def _rows(address: str, execution: str) -> list[Row]:
     return [(id_, seq, at, type_, node, msgspec.json.decode(body)) for id_, seq, at, type_, node, body in found]
 
 
-def test_the_node_is_the_first_member_of_every_event_that_has_one() -> None:
-    kinds = [kind.__struct_encode_fields__ for kind in get_args(ev.AnyEvent)]
+def test_the_node_is_the_first_member_of_every_event_of_a_node() -> None:
+    kinds = [kind.__struct_encode_fields__ for kind in get_args(ev.AnyEvent) if kind is not ev.ExecutionFailed]
     assert {fields[0] for fields in kinds if "n" in fields} == {"n"}
 
 
@@ -52,12 +52,15 @@ async def test_the_view_has_a_row_for_each_event(tmp_path: Path) -> None:
     async def work() -> str:
         return "a\u0000b"
 
+    failing: dict[str, object] = {"id": "fail", "type": "compute", "output": "${1 / int(input.zero)}"}
     async with engine_at(tmp_path, work) as engine:
-        await engine.workflows.register(flow(call("work"), form("ask"), end(1)))
-        started = await engine.executions.start("flow", {"ü": 1}, wait="rest")
+        await engine.workflows.register(flow(call("work"), failing))
+        started = await engine.executions.start("flow", {"ü": 1, "zero": 0}, wait="rest")
         history = await engine.queries.history(started.id)
     found = await _rows(address_in(tmp_path), started.id)
     assert [(id_, seq, at) for id_, seq, at, *_ in found] == [(started.id, one.seq, one.at) for one in history]
     payloads = [msgspec.json.decode(encode_events([one.event]))[0] for one in history]
     assert [payload for *_, payload in found] == payloads
-    assert [(type_, node) for *_, type_, node, _ in found] == [(one["t"], one.get("n")) for one in payloads]
+    named = [(one["t"], one.get("n") if one["t"] != "execution_failed" else None) for one in payloads]
+    assert [(type_, node) for *_, type_, node, _ in found] == named
+    assert named[-1] == ("execution_failed", None)

@@ -8,6 +8,7 @@ CREATE TABLE saved_views (
 ) WITHOUT ROWID;
 
 -- One row for each event, for tools that read the database. `execution_key` has the id as it is stored, and an index.
+-- That an execution failed is an event of the execution and not of a node, though its payload names one.
 CREATE VIEW event_rows AS
 SELECT
     lower(
@@ -19,6 +20,6 @@ SELECT
     e.seq + each.key AS seq,
     e.at AS at,
     json_extract(each.value, '$.t') AS type,
-    json_extract(each.value, '$.n') AS node,
+    CASE WHEN json_extract(each.value, '$.t') <> 'execution_failed' THEN json_extract(each.value, '$.n') END AS node,
     each.value AS payload
 FROM events AS e, json_each(CAST(e.body AS TEXT)) AS each;
