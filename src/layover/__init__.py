@@ -75,6 +75,7 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.monitoring import DueTimer, QueueLengths, RunningInstance, Stats, StatsBucket
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, PointLink
@@ -154,6 +155,7 @@ __all__ = [
     "Difference",
     "Differences",
     "DryRun",
+    "DueTimer",
     "Duration",
     "Engine",
     "Escalation",
@@ -202,6 +204,7 @@ __all__ = [
     "PointLink",
     "Problem",
     "Progress",
+    "QueueLengths",
     "Rate",
     "RateLimited",
     "Receipt",
@@ -212,6 +215,7 @@ __all__ = [
     "RequestPolicy",
     "ResumeSignal",
     "Retry",
+    "RunningInstance",
     "SealHeader",
     "Secret",
     "SecretStatus",
@@ -219,6 +223,8 @@ __all__ = [
     "Settings",
     "SignInLink",
     "SignalReceipt",
+    "Stats",
+    "StatsBucket",
     "SyncBatchHandle",
     "SyncCallbackHandle",
     "SyncClient",
@@ -293,6 +299,7 @@ _NAMES = {
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "ReplayStep WaitingOn Why WhyReason"
     ),
+    "layover.model.monitoring": "DueTimer QueueLengths RunningInstance Stats StatsBucket",
     "layover.model.pause_ends": "ResumeSignal",
     "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",

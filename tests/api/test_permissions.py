@@ -134,6 +134,9 @@ list_people             -    -     -        -      -        -        yes
 get_person              -    -     -        -      -        -        yes
 save_person             -    -     -        -      -        -        yes
 delete_person           -    -     -        -      -        -        yes
+list_instances          -    -     -        yes    yes      yes      yes
+list_timers             -    -     -        yes    yes      yes      yes
+get_stats               -    -     -        yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes

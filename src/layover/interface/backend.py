@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.batches_backend import BatchesBackend
     from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
+    from layover.interface.monitoring_backend import MonitoringBackend
     from layover.interface.triggers_backend import TriggersBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.executions import (
@@ -423,6 +424,10 @@ class Backend(Protocol):
     @property
     def people(self) -> PeopleBackend:
         """People."""
+
+    @property
+    def monitoring(self) -> MonitoringBackend:
+        """Instances, timers, figures."""
 
     @property
     def access(self) -> AccessBackend:

@@ -44,6 +44,7 @@ from layover.interface.deliveries_door import DeliveriesDoor
 from layover.interface.durations import Duration, instant_of, milliseconds_of, seconds_of
 from layover.interface.execution_handle import ExecutionHandle
 from layover.interface.listing import Listing
+from layover.interface.monitoring_door import MonitoringDoor
 from layover.interface.pause_point_handle import PausePointHandle, handles_of, listed_points
 from layover.interface.sources import Definition, source_of
 from layover.interface.trigger_handle import TriggerHandle, trigger_document
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
 
-class Door(DeliveriesDoor, BatchesDoor):
+class Door(DeliveriesDoor, BatchesDoor, MonitoringDoor):
     """Everything that a program can ask, of whatever does the work."""
 
     _backend: Backend

@@ -332,6 +332,11 @@ class _People(_Family):
         await self._delete("delete", user)
 
 
+class _Monitoring(_Family):
+    name = "monitoring"
+    changing = frozenset[str]()
+
+
 class _Access(_Family):
     name = "access"
     changing = frozenset({"create_api_key", "rotate_api_key"})
@@ -354,4 +359,5 @@ class BackendInTest:
         self.deliveries = _Deliveries(world, caller)
         self.batches = _Batches(world, caller)
         self.people = _People(world, caller)
+        self.monitoring = _Monitoring(world, caller)
         self.access = _Access(world, caller)
