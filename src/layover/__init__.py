@@ -94,7 +94,15 @@ if TYPE_CHECKING:
         TriggerInput,
         TriggerOccurrence,
     )
-    from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import (
+        Bundle,
+        Difference,
+        Differences,
+        DryRun,
+        NodeType,
+        WorkflowChange,
+        WorkflowVersion,
+    )
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
     from layover.nodes.notifier import notifier
@@ -188,6 +196,7 @@ __all__ = [
     "NewApiKey",
     "NodeContext",
     "NodeExecution",
+    "NodeType",
     "NotAllowed",
     "NotFound",
     "Notification",
@@ -310,7 +319,7 @@ _NAMES = {
     "layover.model.triggers": (
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
-    "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
+    "layover.model.workflows": "Bundle Difference Differences DryRun NodeType WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
     "layover.nodes.notifier": "notifier",

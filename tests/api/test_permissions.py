@@ -138,6 +138,8 @@ list_instances          -    -     -        yes    yes      yes      yes
 list_timers             -    -     -        yes    yes      yes      yes
 get_stats               -    -     -        yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
+list_node_types         -    -     -        yes    yes      yes      yes
+get_definition_schema   -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes
 import_workflows        -    -     -        -      -        -        yes

@@ -46,7 +46,9 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Oper
         await api.post("/executions", {"workflow": "broken", "input": {"amount": 1}, "wait": "10s"})
         hook = {"name": "ops-hook", "kind": "webhook", "address": "http://127.0.0.1:1/never"}
         await api.post("/destinations", hook)
-        batch = await api.post("/batches", {"act": "pause", "where": {"workflow": "refund"}, "reason": HOSTILE[:200]})
+        await api.post("/keys", {"name": "leaver", "user": "eve", "roles": ["viewer"]})
+        which = {"act": "pause", "where": {"workflow": "refund"}, "reason": HOSTILE[:200], "rate": "1/h"}
+        batch = await api.post("/batches", which)
         yield Operated(api, batch.json["id"])
 
 
@@ -108,8 +110,6 @@ async def test_a_trigger_is_paused_a_destination_disabled_and_a_key_ended(
     browser: Browser,
     server: Operated,
 ) -> None:
-    body = {"name": "leaver", "user": "eve", "roles": ["viewer"]}
-    await server.api.post("/keys", body)
     async with signed_in(browser, server.api, path="/console/operations?tab=triggers") as seen:
         page = seen.page
         await page.get_by_role("button", name="Pause").click()

@@ -24,3 +24,6 @@ async def monitoring(play: Play) -> None:
     found = [one for one in timers if one.execution_id == started.id]
     play.note("timers", [(one.workflow, one.status, one.overdue, one.waiting_summary) for one in found])
     await play.call(started, "cancel")
+    await play.do(door, "node_types")
+    schema = await play.call(door, "definition_schema")
+    play.note("schema", sorted(schema["$defs"]))

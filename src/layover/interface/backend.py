@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from layover.model.repeat_plans import RepeatPlan
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import Bundle, Differences, DryRun, NodeType, WorkflowChange, WorkflowVersion
 
 
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -278,6 +278,12 @@ class WorkflowsBackend(Protocol):
 
     async def check(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> tuple[Problem, ...]:
         """Return everything that is wrong with a definition."""
+
+    async def node_types(self) -> tuple[NodeType, ...]:
+        """Return the types that a node may have."""
+
+    async def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of definitions."""
 
     async def get(self, name: str, version: int | None) -> WorkflowVersion:
         """Return a version of a workflow with its definition."""

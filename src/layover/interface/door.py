@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from layover.model.executions import Execution, ExecutionSummary
     from layover.model.proofs import AuditKeySet
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, WorkflowVersion
+    from layover.model.workflows import Bundle, NodeType, WorkflowVersion
 
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
@@ -85,6 +85,14 @@ class Door(DeliveriesDoor, BatchesDoor, MonitoringDoor):
     async def check(self, workflow: Definition, *, allow_unknown: bool = False) -> tuple[Problem, ...]:
         """Return everything that is wrong with a workflow; nothing is stored."""
         return await self._backend.workflows.check(source_of(workflow), allow_unknown=allow_unknown)
+
+    async def node_types(self) -> tuple[NodeType, ...]:
+        """Return the types that a node may have: those that are built in, and the functions of the engine."""
+        return await self._backend.workflows.node_types()
+
+    async def definition_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of definitions, for editors."""
+        return await self._backend.workflows.schema()
 
     async def workflow(self, name: str, *, version: int | None = None) -> WorkflowHandle:
         """Return a workflow at its newest version, or at one by its number."""
