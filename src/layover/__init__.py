@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from layover.model.problems import PointDifference, Winner
     from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.triggers import (
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
         TriggerInput,
         TriggerOccurrence,
     )
+    from layover.model.views import SavedView, ViewFilter
     from layover.model.workflows import (
         Bundle,
         Difference,
@@ -222,9 +224,11 @@ __all__ = [
     "ReplayStep",
     "Replayed",
     "RequestPolicy",
+    "ResumeEntry",
     "ResumeSignal",
     "Retry",
     "RunningInstance",
+    "SavedView",
     "SealHeader",
     "Secret",
     "SecretStatus",
@@ -256,6 +260,7 @@ __all__ = [
     "TriggerOccurrence",
     "Unavailable",
     "Until",
+    "ViewFilter",
     "WaitTimeout",
     "WaitingOn",
     "Why",
@@ -314,11 +319,13 @@ _NAMES = {
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
     "layover.model.problems": "PointDifference Winner",
     "layover.model.repeat_plans": "RepeatPlan",
+    "layover.model.resumes": "ResumeEntry",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
     "layover.model.triggers": (
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
+    "layover.model.views": "SavedView ViewFilter",
     "layover.model.workflows": "Bundle Difference Differences DryRun NodeType WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",

@@ -30,6 +30,7 @@ from layover.api.routes import (
     start,
     streams,
     triggers,
+    views,
     workflows,
 )
 
@@ -53,6 +54,7 @@ FAMILIES: Final[tuple[Routes, ...]] = (
     batches.routes,
     people.routes,
     monitoring.routes,
+    views.routes,
     definitions.routes,
     session.routes,
     keys.routes,

@@ -12,6 +12,7 @@ from layover.client.backend.monitoring import HttpMonitoring
 from layover.client.backend.points import HttpPoints
 from layover.client.backend.signals import HttpSignals
 from layover.client.backend.triggers import HttpTriggers
+from layover.client.backend.views import HttpViews
 from layover.client.backend.workflows import HttpWorkflows
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class HttpBackend:
         "points",
         "signals",
         "triggers",
+        "views",
         "workflows",
     )
 
@@ -46,4 +48,5 @@ class HttpBackend:
         self.batches = HttpBatches(transport)
         self.people = HttpPeople(transport)
         self.monitoring = HttpMonitoring(transport)
+        self.views = HttpViews(transport)
         self.access = HttpAccess(transport)
