@@ -58,7 +58,8 @@ class MonitoringService:
         runtime, most = self._actor.runtime, min(limit, MOST)
         after = parsed_uuid(cursor) if cursor is not None else None
         heads = await runtime.instance.store.monitoring.list_timers(after, most + 1)
-        standings = await runtime.queries.standings_of([head.execution_id for head in heads[:most]])
+        ids = [head.execution_id for head in heads[:most]]
+        standings = await runtime.instance.store.queries.read_standings(ids) if ids else []
         now = runtime.instance.clock.now()
         items = tuple(
             DueTimer(
@@ -67,11 +68,9 @@ class MonitoringService:
                 status=head.status,
                 due_at=Moment.of(head.wake_at or 0),
                 overdue=(head.wake_at or 0) <= now,
-                waiting_summary=waiting_of(head.status, head.wake_at, standings[head.execution_id])
-                if head.execution_id in standings
-                else None,
+                waiting_summary=waiting_of(head.status, head.wake_at, standing) if standing is not None else None,
             )
-            for head in heads[:most]
+            for head, standing in zip(heads, standings, strict=False)  # there may be one head more than are shown
         )
         if len(heads) <= most:
             return Page(items=items)
