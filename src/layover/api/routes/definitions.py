@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
-from layover.api.definitions import MEDIA_TYPES, AllowQuery, checked_of
+from layover.api.definitions import MEDIA_TYPES, AllowQuery, checked_of, plan_of
 from layover.api.openapi_examples import DEFINITION
 from layover.api.problem_ranges import end_of
 from layover.api.request import Response
 from layover.api.routing import NoQuery, Routes
 from layover.core.plan import compile_plan
+from layover.errors import InvalidInput
+from layover.model.deploy_plans import DeployPlan
 from layover.model.shared import Page
 from layover.model.workflows import (
     Bundle,
@@ -40,6 +42,21 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: Annotated[
         list[str], Meta(max_length=100, description="A workflow to take; all of them if none is named.")
+    ] = []
+
+
+_PAIR: Final = "write it as `old=new`"
+
+
+class DeployQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a definition is taken, and which nodes have other ids in it."""
+
+    allow_unknown: Annotated[
+        bool, Meta(description="Take a definition with node types or sources that no function is known for.")
+    ] = False
+    map: Annotated[
+        list[Annotated[str, Meta(max_length=600)]],
+        Meta(max_length=100, description="A node with another id, as `old=new`.", examples=[["review=check"]]),
     ] = []
 
 
@@ -75,6 +92,27 @@ async def list_node_types(call: Request[None, NoQuery]) -> Response:
 async def get_definition_schema(call: Request[None, NoQuery]) -> Response:
     """Show the JSON Schema of definitions, for editors."""
     return Response(await call.service.workflows.schema())
+
+
+@routes.post(
+    "/workflows/plan",
+    needs=("workflow:read",),
+    body=bytes,
+    media_types=MEDIA_TYPES,
+    query=DeployQuery,
+    answers={200: DeployPlan},
+    problems=("malformed", "invalid_definition", "unknown_node"),
+    examples={"order": DEFINITION},
+)
+async def plan_deployment(call: Request[bytes, DeployQuery]) -> Response:
+    """Say what a definition would mean to the open executions of its workflow; nothing is kept or changed.
+
+    They are counted in groups: what they wait for is the `same`, has `changed`, has `moved`, or is `gone`. To move
+    them, keep the definition, and make a batch of the act `move`.
+    """
+    names = dict(_renamed(one) for one in call.query.map)
+    plan = await plan_of(call, allow_unknown=call.query.allow_unknown)
+    return Response(await call.service.workflows.planned(plan, names))
 
 
 @routes.post(
@@ -161,3 +199,11 @@ def _problem_of(problem: Problem, lines: list[str]) -> DefinitionProblem:
         suggestion=problem.suggestion,
         severity=problem.severity,
     )
+
+
+def _renamed(text: str) -> tuple[str, str]:
+    """Return the old and the new id of a node."""
+    old, is_pair, new = text.partition("=")
+    if not (is_pair and old and new):
+        raise InvalidInput(f"`map`: {text!r:.100} is not `old=new`.", (("map", _PAIR),), code="invalid_parameter")
+    return old, new
