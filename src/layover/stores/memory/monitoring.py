@@ -34,7 +34,9 @@ class MemoryMonitoring:
         """List what is due at a moment, the earliest first."""
         check_ids([after[1]] if after is not None else [])
         heads = (await self._session.turn()).heads.values()
-        timers = [(head.wake_at, head.execution_id, head) for head in heads if head.owner is None and head.wake_at]
+        timers = [
+            (head.wake_at, head.execution_id, head) for head in heads if head.owner is None and head.wake_at is not None
+        ]
         behind = sorted(one for one in timers if after is None or one[:2] > after)
         return [head for *_, head in behind[: at_most(limit)]]
 

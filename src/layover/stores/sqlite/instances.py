@@ -60,6 +60,8 @@ class SqliteInstances:
 
     async def list_others(self) -> list[str]:
         """Return the other instances that have the file open and drive executions."""
+        if not self._session.is_open:
+            raise not_open()
         own = self._locks.instance if self._locks is not None else ""  # without one, the file is only read
         return living_instances(self._session.path, but=own)
 
