@@ -12,7 +12,7 @@ import { List, Row } from "./List";
 type Entry = Schemas["AuditEntry"];
 const words = ops.audit;
 /** Acts of people at a pause point, of which there are receipts. */
-const DECIDED = ["point.answer", "approval.approve", "approval.reject", "approval.decide"];
+const DECIDED = ["point.answer", "approval.approve", "approval.reject"];
 
 export function Audit() {
   const { user = "", act = "" } = useSearch({ from: "/operations" });
