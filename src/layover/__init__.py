@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.monitoring import DueTimer, QueueLengths, RunningInstance, Stats, StatsBucket
     from layover.model.node_searches import FoundNode
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
@@ -97,7 +98,15 @@ if TYPE_CHECKING:
         TriggerOccurrence,
     )
     from layover.model.views import SavedView, ViewFilter
-    from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import (
+        Bundle,
+        Difference,
+        Differences,
+        DryRun,
+        NodeType,
+        WorkflowChange,
+        WorkflowVersion,
+    )
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
     from layover.nodes.notifier import notifier
@@ -160,6 +169,7 @@ __all__ = [
     "Difference",
     "Differences",
     "DryRun",
+    "DueTimer",
     "Duration",
     "Engine",
     "Escalation",
@@ -193,6 +203,7 @@ __all__ = [
     "NewApiKey",
     "NodeContext",
     "NodeExecution",
+    "NodeType",
     "NotAllowed",
     "NotFound",
     "Notification",
@@ -209,6 +220,7 @@ __all__ = [
     "PointLink",
     "Problem",
     "Progress",
+    "QueueLengths",
     "Rate",
     "RateLimited",
     "Receipt",
@@ -220,6 +232,7 @@ __all__ = [
     "ResumeEntry",
     "ResumeSignal",
     "Retry",
+    "RunningInstance",
     "SavedView",
     "SealHeader",
     "Secret",
@@ -228,6 +241,8 @@ __all__ = [
     "Settings",
     "SignInLink",
     "SignalReceipt",
+    "Stats",
+    "StatsBucket",
     "SyncBatchHandle",
     "SyncCallbackHandle",
     "SyncClient",
@@ -304,6 +319,7 @@ _NAMES = {
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "ReplayStep WaitingOn Why WhyReason"
     ),
+    "layover.model.monitoring": "DueTimer QueueLengths RunningInstance Stats StatsBucket",
     "layover.model.node_searches": "FoundNode",
     "layover.model.pause_ends": "ResumeSignal",
     "layover.model.people": "Absence Person",
@@ -317,7 +333,7 @@ _NAMES = {
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
     "layover.model.views": "SavedView ViewFilter",
-    "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
+    "layover.model.workflows": "Bundle Difference Differences DryRun NodeType WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
     "layover.nodes.notifier": "notifier",

@@ -136,11 +136,16 @@ list_people             -    -     -        -      -        -        yes
 get_person              -    -     -        -      -        -        yes
 save_person             -    -     -        -      -        -        yes
 delete_person           -    -     -        -      -        -        yes
+list_instances          -    -     -        yes    yes      yes      yes
+list_timers             -    -     -        yes    yes      yes      yes
+get_stats               -    -     -        yes    yes      yes      yes
 list_views              -    -     -        yes    yes      yes      yes
 get_view                -    -     -        yes    yes      yes      yes
 save_view               -    -     -        yes    yes      yes      yes
 delete_view             -    -     -        yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
+list_node_types         -    -     -        yes    yes      yes      yes
+get_definition_schema   -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes
 import_workflows        -    -     -        -      -        -        yes

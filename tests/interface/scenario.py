@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from layover import ResumeSignal, Workflow, WrongState, node
 from tests.interface.batch_scene import batches, moves
 from tests.interface.delivery_scene import deliveries
+from tests.interface.monitoring_scene import monitoring
 from tests.interface.trigger_scene import triggers
 
 if TYPE_CHECKING:
@@ -644,6 +645,7 @@ SCENES = (
     systems,
     triggers,
     deliveries,
+    monitoring,
     access,
     values_out_of_bounds,
     acts_out_of_bounds,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.batches_backend import BatchesBackend
     from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
+    from layover.interface.monitoring_backend import MonitoringBackend
     from layover.interface.triggers_backend import TriggersBackend
     from layover.interface.views_backend import ViewsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import Bundle, Differences, DryRun, NodeType, WorkflowChange, WorkflowVersion
 
 
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -322,6 +323,12 @@ class WorkflowsBackend(Protocol):
     async def check(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> tuple[Problem, ...]:
         """Return everything that is wrong with a definition."""
 
+    async def node_types(self) -> tuple[NodeType, ...]:
+        """Return the types that a node may have."""
+
+    async def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of definitions."""
+
     async def get(self, name: str, version: int | None) -> WorkflowVersion:
         """Return a version of a workflow with its definition."""
 
@@ -476,6 +483,10 @@ class Backend(Protocol):
     @property
     def people(self) -> PeopleBackend:
         """People."""
+
+    @property
+    def monitoring(self) -> MonitoringBackend:
+        """Instances, timers, figures."""
 
     @property
     def access(self) -> AccessBackend:

@@ -45,6 +45,7 @@ from layover.interface.deliveries_door import DeliveriesDoor
 from layover.interface.durations import Duration, instant_of, milliseconds_of, seconds_of
 from layover.interface.execution_handle import ExecutionHandle
 from layover.interface.listing import Listing
+from layover.interface.monitoring_door import MonitoringDoor
 from layover.interface.nodes_door import NodesDoor
 from layover.interface.pause_point_handle import PausePointHandle, handles_of, listed_points
 from layover.interface.sources import Definition, source_of
@@ -65,12 +66,12 @@ if TYPE_CHECKING:
     from layover.model.executions import Execution, ExecutionSummary
     from layover.model.proofs import AuditKeySet
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, WorkflowVersion
+    from layover.model.workflows import Bundle, NodeType, WorkflowVersion
 
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
 
-class Door(DeliveriesDoor, BatchesDoor, NodesDoor, ViewsDoor):
+class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
     """Everything that a program can ask, of whatever does the work."""
 
     _backend: Backend
@@ -88,6 +89,14 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, ViewsDoor):
     async def check(self, workflow: Definition, *, allow_unknown: bool = False) -> tuple[Problem, ...]:
         """Return everything that is wrong with a workflow; nothing is stored."""
         return await self._backend.workflows.check(source_of(workflow), allow_unknown=allow_unknown)
+
+    async def node_types(self) -> tuple[NodeType, ...]:
+        """Return the types that a node may have: those that are built in, and the functions of the engine."""
+        return await self._backend.workflows.node_types()
+
+    async def definition_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of definitions, for editors."""
+        return await self._backend.workflows.schema()
 
     async def plan(
         self,

@@ -41,7 +41,7 @@ from layover.model.resumes import ResumeEntry
 from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
-from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+from layover.model.workflows import Bundle, Differences, DryRun, NodeType, WorkflowChange, WorkflowVersion
 from layover.nodes.notifier import NotifierFunction, P, R
 from layover.nodes.registry import AnyFunction
 from layover.ports.directory import Directory
@@ -391,6 +391,8 @@ class SyncCallbackHandle:
 class SyncDoor:
     def register(self, workflow: Definition, *, allow_unknown: bool = False) -> SyncWorkflowHandle: ...
     def check(self, workflow: Definition, *, allow_unknown: bool = False) -> tuple[Problem, ...]: ...
+    def node_types(self) -> tuple[NodeType, ...]: ...
+    def definition_schema(self) -> dict[str, Any]: ...
     def plan(
         self, workflow: Definition, *, map: Mapping[str, str] | None = None, allow_unknown: bool = False
     ) -> DeployPlan: ...

@@ -332,6 +332,11 @@ class _People(_Family):
         await self._delete("delete", user)
 
 
+class _Monitoring(_Family):
+    name = "monitoring"
+    changing = frozenset[str]()
+
+
 class _Views(_Family):
     name = "views"
     changing = frozenset({"save"})
@@ -363,5 +368,6 @@ class BackendInTest:
         self.deliveries = _Deliveries(world, caller)
         self.batches = _Batches(world, caller)
         self.people = _People(world, caller)
+        self.monitoring = _Monitoring(world, caller)
         self.views = _Views(world, caller)
         self.access = _Access(world, caller)

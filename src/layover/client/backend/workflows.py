@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,6 +25,7 @@ from layover.model.workflows import (
     DryRun,
     DryRunBody,
     Imported,
+    NodeType,
     PauseWorkflowBody,
     ResumeWorkflowBody,
     WorkflowChange,
@@ -69,6 +70,14 @@ class HttpWorkflows:
             return unsendable
         problems = (await self._transport.ask(_definition(path, definition), _Checked)).problems
         return problems if isinstance(definition, str) else _without_lines(problems)
+
+    async def node_types(self) -> tuple[NodeType, ...]:
+        """Return the types that a node may have."""
+        return (await self._transport.ask(get(path_of("node-types")), Page[NodeType])).items
+
+    async def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of definitions."""
+        return await self._transport.ask(get(path_of("schema")), dict[str, Any])
 
     async def plan(
         self, definition: str | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
