@@ -83,6 +83,8 @@ list_workflows          -    -     -        yes    yes      yes      yes
 get_workflow            -    -     -        yes    yes      yes      yes
 list_versions           -    -     -        yes    yes      yes      yes
 diff_workflow           -    -     -        yes    yes      yes      yes
+compare_workflow        -    -     -        yes    yes      yes      yes
+get_resting             -    -     -        yes    yes      yes      yes
 get_workflow_graph      -    -     -        yes    yes      yes      yes
 delete_workflow         -    -     -        -      -        -        yes
 activate_workflow       -    -     -        -      -        -        yes
@@ -135,6 +137,7 @@ get_person              -    -     -        -      -        -        yes
 save_person             -    -     -        -      -        -        yes
 delete_person           -    -     -        -      -        -        yes
 check_definition        -    -     -        yes    yes      yes      yes
+dry_run_definition      -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes
 import_workflows        -    -     -        -      -        -        yes

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from layover.model.repeat_plans import RepeatPlan
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import Bundle, Differences, DryRun, Resting, WorkflowChange, WorkflowVersion
 
 
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -292,6 +292,21 @@ class WorkflowsBackend(Protocol):
 
     async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
         """Return what is different between two versions."""
+
+    async def compare(self, name: str, definition: str | Mapping[str, object]) -> Differences:
+        """Return how a definition differs from the newest version."""
+
+    async def resting(self, name: str) -> Resting:
+        """Return where the executions of a workflow rest that have not ended."""
+
+    async def dry_run_of(
+        self,
+        definition: str | Mapping[str, object],
+        input: object,  # noqa: A002 - as everywhere
+        outputs: Mapping[str, object],
+        answers: Mapping[str, object],
+    ) -> DryRun:
+        """Play a definition that is stored nowhere."""
 
     async def dry_run(
         self,

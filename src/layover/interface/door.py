@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from layover.model.executions import Execution, ExecutionSummary
     from layover.model.proofs import AuditKeySet
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, WorkflowVersion
+    from layover.model.workflows import Bundle, DryRun, WorkflowVersion
 
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
@@ -84,6 +84,17 @@ class Door(DeliveriesDoor, BatchesDoor):
     async def check(self, workflow: Definition, *, allow_unknown: bool = False) -> tuple[Problem, ...]:
         """Return everything that is wrong with a workflow; nothing is stored."""
         return await self._backend.workflows.check(source_of(workflow), allow_unknown=allow_unknown)
+
+    async def dry_run(
+        self,
+        workflow: Definition,
+        input: object = None,  # noqa: A002 - as everywhere
+        *,
+        outputs: Mapping[str, object] | None = None,
+        answers: Mapping[str, object] | None = None,
+    ) -> DryRun:
+        """Play a workflow that is stored nowhere, with given outputs and answers: nothing is called or waited for."""
+        return await self._backend.workflows.dry_run_of(source_of(workflow), input, outputs or {}, answers or {})
 
     async def workflow(self, name: str, *, version: int | None = None) -> WorkflowHandle:
         """Return a workflow at its newest version, or at one by its number."""

@@ -19,6 +19,7 @@ from layover.model.workflows import (
     DryRun,
     DryRunBody,
     Imported,
+    TextDryRunBody,
 )
 
 if TYPE_CHECKING:
@@ -47,9 +48,30 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     examples={"order": DEFINITION},
 )
 async def check_definition(call: Request[bytes, AllowQuery]) -> Response:
-    """Find everything that is wrong with a definition; nothing is kept."""
+    """Find everything that is wrong with a definition, and draw its graph if it can be used; nothing is kept."""
     found = await checked_of(call, allow_unknown=call.query.allow_unknown)
-    return Response(CheckedDefinition(problems=tuple(_problem_of(one) for one in found.problems)))
+    problems = tuple(_problem_of(one) for one in found.problems)
+    return Response(CheckedDefinition(problems=problems, graph=await call.service.workflows.graph_of(found)))
+
+
+@routes.post(
+    "/workflows/dry-run",
+    needs=("workflow:read",),
+    body=TextDryRunBody,
+    answers={200: DryRun},
+    problems=(
+        "invalid_definition",
+        "invalid_input",
+        "comment_required",
+        "invalid_answer",
+        "payload_reserved",
+        "too_many_steps",
+    ),
+)
+async def dry_run_definition(call: Request[TextDryRunBody, NoQuery]) -> Response:
+    """Play a definition before it is kept, as a dry run of a workflow does; nothing is kept."""
+    body = call.body
+    return Response(await call.service.workflows.dry_run_of(body.definition, body.input, body.outputs, body.answers))
 
 
 @routes.post(
