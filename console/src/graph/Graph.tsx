@@ -22,8 +22,9 @@ import { en } from "../words/en";
 import type { Point } from "./layered";
 import { edgeKey, type Layout } from "./layout";
 import workerUrl from "./layout.worker.ts?worker&url";
+import type { Mark, Marks } from "./overlay";
 
-type Data = { name: string; type: string; status: string; total: number };
+type Data = { name: string; type: string; status: string; total: number; mark: Mark | undefined };
 const PEOPLE = new Set(["approval", "form"]);
 const MANY = 150; // nodes; more are drawn only where they are seen
 
@@ -34,8 +35,16 @@ const handles = (
   </>
 );
 const shownStatus = (data: Data) => (data.status === "waiting" && PEOPLE.has(data.type) ? "person" : data.status);
+/** Of a definition that nothing has run, only what is marked is said; else how the node stands. */
+const Stands = ({ data }: { data: Data }) =>
+  data.mark ? (
+    <span className={`mark m-${data.mark.tone}`}>{data.mark.text}</span>
+  ) : data.status === "" ? null : (
+    <Status value={shownStatus(data)} {...(shownStatus(data) === "person" ? { text: en.status.waiting! } : {})} />
+  );
+const look = (data: Data) => `s-${data.status || "plain"}${data.mark ? ` m-${data.mark.tone}` : ""}`;
 const Step = memo(({ data }: NodeProps<Node<Data>>) => (
-  <div className={`n s-${data.status}${PEOPLE.has(data.type) ? " person" : ""}`}>
+  <div className={`n ${look(data)}${PEOPLE.has(data.type) ? " person" : ""}`}>
     {handles}
     <bdi className="name">{data.name}</bdi>
     <span className="what">
@@ -43,19 +52,19 @@ const Step = memo(({ data }: NodeProps<Node<Data>>) => (
         {data.type}
         {data.total > 1 && ` ${en.execution.runs(data.total)}`}
       </span>
-      <Status value={shownStatus(data)} {...(shownStatus(data) === "person" ? { text: en.status.waiting! } : {})} />
+      <Stands data={data} />
     </span>
   </div>
 ));
 const Container = memo(({ data }: NodeProps<Node<Data>>) => (
-  <div className="box">
+  <div className={`box ${look(data)}`}>
     {handles}
     <div>
       <span>
         <bdi>{data.name}</bdi> <span className="soft">{data.type}</span>
         {data.total > 1 && ` ${en.execution.runs(data.total)}`}
       </span>
-      <Status value={data.status} />
+      <Stands data={data} />
     </div>
   </div>
 ));
@@ -137,7 +146,13 @@ function laidOut(graph: Schemas["Graph"]): Promise<Layout> {
 
 const ALIVE = new Set(["waiting", "running", "failed", "entered", "incident"]);
 
-export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: string) => void }) {
+export function Graph(props: {
+  graph: Schemas["Graph"];
+  open?: (id: string) => void;
+  marks?: Marks;
+  plain?: boolean; // a definition that nothing has run
+}) {
+  const { graph, open, marks, plain } = props;
   const [laid, setLaid] = useState<Layout | null>(null);
   const { theme } = usePreferences();
   const shape = `${graph.workflow}/${graph.version}/${graph.nodes.length}/${graph.edges.length}`;
@@ -154,7 +169,10 @@ export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: st
     return (laid?.places ?? []).map((place) => {
       const one = known.get(place.id);
       const runs = Object.values(one?.runs ?? {}).reduce((a, b) => a + b, 0);
-      const data: Data = { name: place.label, type: one?.type ?? "", status: one?.status ?? "idle", total: runs };
+      const status = one?.status ?? (plain ? "" : "idle");
+      const mark = marks?.[place.id];
+      const data: Data = { name: place.label, type: one?.type ?? "", status, total: runs, mark };
+      const told = mark?.text ?? en.status[status] ?? status;
       return {
         id: place.id,
         type: place.kind,
@@ -179,16 +197,17 @@ export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: st
         connectable: false,
         focusable: place.kind !== "branch" && open !== undefined,
         zIndex: place.kind === "node" ? 2 : 0,
-        ariaLabel: one ? `${place.label}, ${one.type}, ${en.status[data.status] ?? data.status}` : place.label,
+        ariaLabel: one ? [place.label, one.type, told].filter(Boolean).join(", ") : place.label,
         data,
       };
     });
-  }, [laid, graph.nodes, open]);
+  }, [laid, graph.nodes, open, marks, plain]);
   const edges = useMemo<Bent[]>(() => {
     const corner = absolutes(laid);
     const homes = new Map((laid?.places ?? []).map((place) => [place.id, place.parent]));
     return graph.edges.map((one) => {
       const at = corner.get(homes.get(one.source) ?? "") ?? { x: 0, y: 0 };
+      const mark = marks?.[`${one.source}>${one.target}>${one.port}`];
       const bends = (laid?.bends[edgeKey(one.source, one.target)] ?? []).map((point) => ({
         x: point.x + at.x,
         y: point.y + at.y,
@@ -201,10 +220,10 @@ export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: st
         zIndex: 1,
         focusable: false,
         data: { bends, label: one.port === "done" ? "" : one.port },
-        ...(one.taken ? { className: "taken" } : {}),
+        ...(one.taken ? { className: "taken" } : mark ? { className: `m-${mark.tone}` } : {}),
       };
     });
-  }, [graph.edges, laid]);
+  }, [graph.edges, laid, marks]);
   if (laid === null) return <Loading />;
   const many = laid.places.length > MANY;
   const corners = absolutes(laid);
