@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "../src/api/client";
 import { drawDifferences, drawResting, drawRun, nodeOfPath, shapeNumber } from "../src/graph/overlay";
+import { shorthand } from "../src/lib/shorthand";
 import { yaml } from "../src/lib/yaml";
 
 const graph = (nodes: string[], edges: [string, string, string][] = []) =>
@@ -107,4 +108,31 @@ test("kinds that wait at one node are counted together", () => {
     { id: "a", kind: "timer", count: 1 },
   ] as Schemas["RestingNode"][];
   expect(drawResting(nodes, (n) => `${n} here`)).toEqual({ a: { tone: "rest", text: "3 here" } });
+});
+
+test("edges become the next of nodes and bodies become lists, and what is not understood stays", () => {
+  const definition = {
+    name: "w",
+    nodes: [
+      { id: "a", type: "condition", if: "x" },
+      { id: "b", type: "loop", body: { nodes: [{ id: "i", type: "set" }] } },
+      { id: "c", type: "parallel", branches: [{ id: "l", body: { start: ["j"], nodes: [{ id: "j", type: "set" }] } }] },
+    ],
+    edges: [
+      { source: "a", target: "b", port: "true" },
+      { source: "a", target: "c", port: "true" },
+      { source: "a", target: "c", port: "error" },
+      { source: "b", target: "c", port: "done" },
+    ],
+  };
+  expect(shorthand(definition)).toEqual({
+    name: "w",
+    nodes: [
+      { id: "a", type: "condition", if: "x", next: { true: ["b", "c"], error: "c" } },
+      { id: "b", type: "loop", body: [{ id: "i", type: "set" }], next: "c" },
+      { id: "c", type: "parallel", branches: [{ id: "l", body: { start: ["j"], nodes: [{ id: "j", type: "set" }] } }] },
+    ],
+  });
+  const odd = { name: "w", nodes: [{ id: "a" }], edges: [{ source: "a", target: "b", port: "done", "x-width": 2 }] };
+  expect(shorthand(odd)).toBe(odd);
 });

@@ -219,3 +219,27 @@ async def test_switches_do_what_they_say(browser: Browser, api: Api) -> None:
         await page.get_by_role("button", name="Pause trigger").click()
         await expect(page.get_by_role("button", name="Resume trigger")).to_be_visible()
         assert seen.errors == []
+
+
+async def test_executions_that_one_begins_are_drawn_as_they_come(browser: Browser, api: Api) -> None:
+    asking = {"id": "look", "type": "approval", "title": "Go on?"}
+    one_by_one = {"id": "run", "type": "workflow", "workflow": "one", "input": "${line}"}
+    settings = {"max_pause": "none"}
+    await api.engine.workflows.register({"name": "one", "settings": settings, "nodes": [asking]})
+    loop = {"id": "each", "type": "loop", "for_each": "input", "as": "line", "body": [one_by_one]}
+    await api.engine.workflows.register({"name": "many", "settings": settings, "nodes": [loop]})
+    started = (await api.post("/executions", {"workflow": "many", "input": ["a", "b"], "wait": "10s"})).json["id"]
+    async with signed_in(browser, api, path=f"/console/executions/{started}?tab=children") as seen:
+        page = seen.page
+        drawn = page.get_by_role("region", name="What it began").locator(".react-flow__node")
+        await expect(drawn).to_have_count(2)  # itself, and the first
+        (child,) = (await api.get(f"/executions?parent_id={started}")).json["items"]
+        (point,) = (await api.get(f"/pause-points?execution_id={child['id']}")).json["items"]
+        await api.post(f"/approvals/{point['id']}/approve", {})
+        await expect(drawn).to_have_count(3)  # the second came without a reload
+        await seen.check("children")
+        await drawn.last.focus()
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("one")
+        assert child["id"] not in page.url
+        assert seen.errors == []

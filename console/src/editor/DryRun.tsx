@@ -57,10 +57,7 @@ export function DryRun(props: {
         <div role="status" className="played">
           <h2>{words.played}</h2>
           <p>
-            <Status value={played.status} />{" "}
-            <bdi>
-              {waits ? words.stands(waits) : (played.error?.message ?? words.ended(en.status[played.status] ?? ""))}
-            </bdi>
+            <Status value={played.status} /> <bdi>{waits ? words.stands(waits) : (played.error?.message ?? "")}</bdi>
           </p>
           {played.output !== null && played.output !== undefined && <Data label={words.result} value={played.output} />}
         </div>

@@ -153,13 +153,14 @@ export function Graph(props: {
   plain?: boolean; // a definition that nothing has run
 }) {
   const { graph, open, marks, plain } = props;
-  const [laid, setLaid] = useState<Layout | null>(null);
+  const [drawn, setDrawn] = useState<{ shape: string; laid: Layout } | null>(null);
+  const laid = drawn?.laid ?? null;
   const { theme } = usePreferences();
   const shape = `${graph.workflow}/${graph.version}/${graph.nodes.length}/${graph.edges.length}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: places follow from the shape, not from the states
   useEffect(() => {
     let isCurrent = true;
-    void laidOut(graph).then((found) => isCurrent && setLaid(found));
+    void laidOut(graph).then((found) => isCurrent && setDrawn({ shape, laid: found }));
     return () => {
       isCurrent = false;
     };
@@ -205,23 +206,27 @@ export function Graph(props: {
   const edges = useMemo<Bent[]>(() => {
     const corner = absolutes(laid);
     const homes = new Map((laid?.places ?? []).map((place) => [place.id, place.parent]));
-    return graph.edges.map((one) => {
+    const isPlaced = (id: string) => homes.has(id);
+    return graph.edges.flatMap((one) => {
+      if (!isPlaced(one.source) || !isPlaced(one.target)) return []; // its shape is laid out just now
       const at = corner.get(homes.get(one.source) ?? "") ?? { x: 0, y: 0 };
       const mark = marks?.[`${one.source}>${one.target}>${one.port}`];
       const bends = (laid?.bends[edgeKey(one.source, one.target)] ?? []).map((point) => ({
         x: point.x + at.x,
         y: point.y + at.y,
       }));
-      return {
-        id: `${one.source}>${one.target}>${one.port}`,
-        source: one.source,
-        target: one.target,
-        type: "bent",
-        zIndex: 1,
-        focusable: false,
-        data: { bends, label: one.port === "done" ? "" : one.port },
-        ...(one.taken ? { className: "taken" } : mark ? { className: `m-${mark.tone}` } : {}),
-      };
+      return [
+        {
+          id: `${one.source}>${one.target}>${one.port}`,
+          source: one.source,
+          target: one.target,
+          type: "bent",
+          zIndex: 1,
+          focusable: false,
+          data: { bends, label: one.port === "done" ? "" : one.port },
+          ...(one.taken ? { className: "taken" } : mark ? { className: `m-${mark.tone}` } : {}),
+        },
+      ];
     });
   }, [graph.edges, laid, marks]);
   if (laid === null) return <Loading />;
@@ -233,7 +238,7 @@ export function Graph(props: {
   const start = corners.get(first?.id ?? "") ?? { x: 0, y: 0 };
   return (
     <ReactFlow
-      key={shape}
+      key={drawn?.shape /* another shape is seen whole, as soon as it has places */}
       nodes={nodes}
       edges={edges}
       nodeTypes={NODE_TYPES}

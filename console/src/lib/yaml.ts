@@ -1,10 +1,17 @@
 /** A definition as YAML for people. Whatever YAML could read as something else is quoted as in JSON, which is YAML. */
 
+import { shorthand } from "./shorthand";
+
 /** What a reader looks for first. */
 const FIRST = ["name", "id", "type", "label", "description", "title"];
 const WORDS = /^(true|false|null|yes|no|on|off|y|n|~)$/i;
 const PLAIN = /^[\p{L}_$/][^\n\r\t\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
 const BLOCK = /^[^\s\p{Cc}\p{Cf}\p{Cs}][^\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u;
+
+/** A definition as text. */
+export function definitionText(definition: unknown): string {
+  return yaml(shorthand(definition));
+}
 
 export function yaml(value: unknown): string {
   return isCollection(value) ? `${block(value, "").join("\n")}\n` : `${scalar(value)}\n`;

@@ -12,7 +12,7 @@ import { Graph } from "../graph/Graph";
 import { drawRun, shapeNumber } from "../graph/overlay";
 import { readDraft, writeDraft } from "../lib/drafts";
 import { useKeys } from "../lib/keys";
-import { yaml } from "../lib/yaml";
+import { definitionText } from "../lib/yaml";
 import { Dialog, Loading, Refused, useTitle } from "../parts/Frame";
 import { en } from "../words/en";
 import { editorWords as words } from "../words/workflow";
@@ -39,7 +39,7 @@ interface Draft {
 export function EditWorkflow() {
   const { name } = useParams({ from: "/workflows/$name/edit" });
   const found = useQuery({ ...workflowQuery(name), refetchOnWindowFocus: false });
-  const saved = useMemo(() => found.data && yaml(found.data.definition), [found.data]);
+  const saved = useMemo(() => found.data && definitionText(found.data.definition), [found.data]);
   if (found.error && saved === undefined) return <Refused error={found.error} retry={() => void found.refetch()} />;
   if (found.data === undefined || saved === undefined) return <Loading />;
   return <Editor key={name} name={name} saved={saved} version={found.data.version} />;

@@ -6,7 +6,7 @@ import { sessionQuery, workflowQuery } from "../api/queries";
 import { Graph } from "../graph/Graph";
 import { drawResting } from "../graph/overlay";
 import { readDraft } from "../lib/drafts";
-import { yaml } from "../lib/yaml";
+import { definitionText } from "../lib/yaml";
 import { Loading, Refused, useTitle } from "../parts/Frame";
 import { en } from "../words/en";
 import { workflowWords } from "../words/workflow";
@@ -90,7 +90,7 @@ export function Workflow() {
           {view === "yaml" ? (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
             <pre className="code" tabIndex={0} role="region" aria-label={workflowWords.yaml}>
-              {yaml(one.definition)}
+              {definitionText(one.definition)}
             </pre>
           ) : graph.data ? (
             <div className="grow">

@@ -87,6 +87,8 @@ export const workflowWords = {
       : `${more ? "At least " : ""}${underWay(n)} ${n === 1 ? "It goes" : "They go"} on.`,
   offDo: "Switch off",
   on: "Switch on",
+  parent: "began this",
+  children: "What it began, as a graph",
   moreLeft: "There were many. Press it again to go on with the others.",
 };
 
@@ -121,8 +123,7 @@ export const editorWords = {
   saveTitle: "Save as a new version",
   becomes: (n: number) => `It becomes version ${n}.`,
   becomesFirst: (name: string) => `It becomes the first version of ${name}.`,
-  runsAlike: (n: number) =>
-    `It runs as version ${n} does: only labels or descriptions differ, and no new version is made.`,
+  runsAlike: (n: number) => `It runs as version ${n} does: comments, labels and descriptions alone make no new version.`,
   runningOnes: "Executions that are under way stay with their version; new ones start with this.",
   movedOn: (began: number, now: number) =>
     `Version ${now} was saved since you began with version ${began}. What it changed is undone by yours where they differ.`,
@@ -135,7 +136,6 @@ export const editorWords = {
   input: "Input",
   answers: "Answers of people and systems, by node",
   outputs: "Outputs of called functions, by node",
-  ended: (status: string) => `It would be ${status}.`,
   stands: (nodes: string) => `It would wait at ${nodes}.`,
   played: "What it would do",
   result: "Output",
