@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from layover.model.problems import PointDifference, Winner
     from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.triggers import (
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
         TriggerInput,
         TriggerOccurrence,
     )
+    from layover.model.views import SavedView, ViewFilter
     from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
@@ -210,8 +212,10 @@ __all__ = [
     "ReplayStep",
     "Replayed",
     "RequestPolicy",
+    "ResumeEntry",
     "ResumeSignal",
     "Retry",
+    "SavedView",
     "SealHeader",
     "Secret",
     "SecretStatus",
@@ -241,6 +245,7 @@ __all__ = [
     "TriggerOccurrence",
     "Unavailable",
     "Until",
+    "ViewFilter",
     "WaitTimeout",
     "WaitingOn",
     "Why",
@@ -298,11 +303,13 @@ _NAMES = {
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
     "layover.model.problems": "PointDifference Winner",
     "layover.model.repeat_plans": "RepeatPlan",
+    "layover.model.resumes": "ResumeEntry",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
     "layover.model.triggers": (
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
+    "layover.model.views": "SavedView ViewFilter",
     "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",

@@ -37,6 +37,7 @@ get_execution           -    -     -        yes    yes      yes      yes
 list_history            -    -     -        yes    yes      yes      yes
 list_nodes              -    -     -        yes    yes      yes      yes
 list_legs               -    -     -        yes    yes      yes      yes
+list_resumes            -    -     -        yes    yes      yes      yes
 replay_execution        -    -     -        yes    yes      yes      yes
 list_logs               -    -     -        -      -        yes      yes
 get_graph               -    -     -        yes    yes      yes      yes
@@ -133,6 +134,10 @@ stop_batch              -    -     -        -      yes      yes      yes
 continue_batch          -    -     -        -      yes      yes      yes
 delete_batch            -    -     -        -      yes      yes      yes
 list_people             -    -     -        -      -        -        yes
+list_views              -    -     -        yes    yes      yes      yes
+get_view                -    -     -        yes    yes      yes      yes
+save_view               -    -     -        yes    yes      yes      yes
+delete_view             -    -     -        yes    yes      yes      yes
 get_person              -    -     -        -      -        -        yes
 save_person             -    -     -        -      -        -        yes
 delete_person           -    -     -        -      -        -        yes

@@ -566,6 +566,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/pause-points/{id}/delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let another user decide at an approval in one's place.
+         * @description Needs the permission `approval:decide`.
+         */
+        post: operations["delegate_pause_point"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/pause-points/{id}/ask": {
         parameters: {
             query?: never;
@@ -3307,7 +3327,7 @@ export interface components {
          *         last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. `view`
          *         is the SHA-256 of what a person is shown: the title, the shown values, the form, what the answers lead to, the
          *         deadline. An answer may name it (`seen`), and is refused if the point shows something else. Until `final_at` the
-         *         answer can be taken back, and then it is applied.
+         *         answer can be taken back, and then it is applied. `taken_back_by` are those who did, and have not answered since.
          */
         PausePoint: {
             id: string;
@@ -3348,6 +3368,7 @@ export interface components {
             answered_at: string | null;
             seen: string | null;
             final_at: string | null;
+            taken_back_by: string[];
             applied_at: string | null;
             queue_position: number | null;
             snapshot_ready: boolean;
@@ -6751,9 +6772,9 @@ export interface operations {
     };
     plan_rewind: {
         parameters: {
-            query?: {
+            query: {
                 /** @description The id of the node; in a scope, its context id. */
-                to?: string;
+                to: string;
             };
             header?: never;
             path: {
@@ -7348,6 +7369,55 @@ export interface operations {
             409: components["responses"]["already_answered.claimed.point_closed"];
             410: components["responses"]["expired"];
             421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    delegate_pause_point: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of a pause point.
+                 * @example 0195f2a6-7c00-8000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DelegateBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PausePoint"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed.not_answerable"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden.not_allowed.requester_excluded"];
+            404: components["responses"]["not_found.unknown_point"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_decided.idempotency_mismatch.in_progress.point_closed"];
+            410: components["responses"]["expired"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_body"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];

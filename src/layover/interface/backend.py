@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from layover.interface.arguments import OnConflict, Order, Until
+from layover.interface.arguments import EventOrder, OnConflict, Order, Until
 from layover.model.pause_ends import ResumeSignal
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from layover.interface.batches_backend import BatchesBackend
     from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
     from layover.interface.triggers_backend import TriggersBackend
+    from layover.interface.views_backend import ViewsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.executions import (
         Event,
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from layover.model.points import PausePoint, PointLink
     from layover.model.proofs import AuditKeySet, Receipt
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.workflows import Bundle, Differences, DryRun, Resting, WorkflowChange, WorkflowVersion
@@ -71,6 +73,19 @@ class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
     parent: str | None = None
     status: tuple[str, ...] = ()
     context_id: str | None = None
+
+
+class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events of an execution to list: their numbers from `since` to `until`; all that is given has to hold.
+
+    `node` is a context id: the events of that node, and of its pause points.
+    """
+
+    since: int = 0
+    until: int | None = None
+    node: str | None = None
+    type: tuple[str, ...] = ()
+    order: EventOrder = "oldest"
 
 
 class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -187,7 +202,7 @@ class ExecutionsBackend(Protocol):
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop; nothing is changed."""
 
-    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
+    async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log."""
 
     def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
@@ -204,6 +219,9 @@ class ExecutionsBackend(Protocol):
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
         """Return a page of the states after each event."""
@@ -434,6 +452,10 @@ class Backend(Protocol):
     @property
     def deliveries(self) -> DeliveriesBackend:
         """Deliveries."""
+
+    @property
+    def views(self) -> ViewsBackend:
+        """Saved views."""
 
     @property
     def people(self) -> PeopleBackend:

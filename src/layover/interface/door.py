@@ -47,6 +47,7 @@ from layover.interface.listing import Listing
 from layover.interface.pause_point_handle import PausePointHandle, handles_of, listed_points
 from layover.interface.sources import Definition, source_of
 from layover.interface.trigger_handle import TriggerHandle, trigger_document
+from layover.interface.views_door import ViewsDoor
 from layover.interface.workflow_handle import WorkflowHandle
 from layover.model.shared import Page
 
@@ -66,7 +67,7 @@ if TYPE_CHECKING:
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
 
-class Door(DeliveriesDoor, BatchesDoor):
+class Door(DeliveriesDoor, BatchesDoor, ViewsDoor):
     """Everything that a program can ask, of whatever does the work."""
 
     _backend: Backend

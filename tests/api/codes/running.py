@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from layover.service.views import MOST_VIEWS
 from tests.api.codes.registry import asked, route
 from tests.runtime.harness import approval, call, end, form, until_status
 
@@ -98,6 +99,34 @@ async def listed_by_no_condition(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get("/executions?where=colour=red")
 
 
+@route("list_views", 200)
+async def listed_views(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.get("/me/views")
+
+
+@route("get_view", 200)
+@route("save_view", 200)
+@route("delete_view", 204)
+async def of_a_view(stage: Stage, route: Route) -> Answered:
+    name, body = stage.name(), {"filter": {"status": ["failed"], "since": "2d"}}
+    saved = await stage.api.ask("PUT", f"/me/views/{name}", body)
+    assert saved.json["filter"] == body["filter"]
+    return saved if route.method == "PUT" else await stage.api.ask(route.method, f"/me/views/{name}")
+
+
+@route("get_view", "unknown_view")
+@route("delete_view", "unknown_view")
+async def of_no_view(stage: Stage, route: Route) -> Answered:
+    return await stage.api.ask(route.method, f"/me/views/{stage.name()}")
+
+
+@route("save_view", "too_many_views")
+async def one_view_too_many(stage: Stage, _route: Route) -> Answered:
+    names = [stage.name() for _ in range(MOST_VIEWS + 1)]
+    *_, last = [await stage.api.ask("PUT", f"/me/views/{name}", {}, as_="hoarder:viewer") for name in names]
+    return last
+
+
 @route("count_executions", 200)
 async def counted(stage: Stage, _route: Route) -> Answered:
     await stage.begun(form())
@@ -118,6 +147,7 @@ async def listed_paused(stage: Stage, _route: Route) -> Answered:
 @route("list_history", 200)
 @route("list_nodes", 200)
 @route("list_legs", 200)
+@route("list_resumes", 200)
 @route("replay_execution", 200)
 @route("list_logs", 200)
 @route("get_graph", 200)

@@ -29,6 +29,7 @@ from layover.api.routes import (
     start,
     streams,
     triggers,
+    views,
     workflows,
 )
 
@@ -51,6 +52,7 @@ FAMILIES: Final[tuple[Routes, ...]] = (
     deliveries.routes,
     batches.routes,
     people.routes,
+    views.routes,
     definitions.routes,
     session.routes,
     keys.routes,

@@ -39,6 +39,7 @@ from layover.model.executions import (
 from layover.model.pause_ends import signal_body
 from layover.model.points import PausePoint
 from layover.model.repeat_plans import RepeatPlan
+from layover.model.resumes import ResumeEntry
 from layover.model.shared import Page, ReasonBody, encode
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from layover.client.transport import Transport
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import ExecutionQuery, NodeQuery, StartRequest
+    from layover.interface.backend import EventQuery, ExecutionQuery, NodeQuery, StartRequest
 
 _LONGEST_WAIT: Final = 25.0  # seconds; a server would wait for a minute, proxies between often hang up before that
 _REACHED: Final = 200  # the status of an execution that is as it was waited for
@@ -189,9 +190,20 @@ class HttpExecutions:
         """Return what a rewind to a node would repeat and drop."""
         return await self._transport.ask(get(path_of("executions", execution_id, "rewind", to=to)), RepeatPlan)
 
-    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
+    async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log."""
-        path = path_of("executions", execution_id, "history", since=since or None, limit=limit, cursor=cursor)
+        path = path_of(
+            "executions",
+            execution_id,
+            "history",
+            since=wanted.since or None,
+            until=wanted.until,
+            node=wanted.node,
+            type=wanted.type,
+            order=None if wanted.order == "oldest" else wanted.order,
+            limit=limit,
+            cursor=cursor,
+        )
         return await self._transport.ask(get(path), Page[Event])
 
     def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
@@ -223,6 +235,11 @@ class HttpExecutions:
         """Return a page of the legs."""
         path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
         return await self._transport.ask(get(path), Page[Leg])
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
+        path = path_of("executions", execution_id, "resumes", limit=limit, cursor=cursor)
+        return await self._transport.ask(get(path), Page[ResumeEntry])
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
         """Return a page of the states after each event."""

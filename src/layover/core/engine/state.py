@@ -149,6 +149,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     final_at: int | None = None  # until when the answer that there is can be
     final: bool = False  # that moment has passed
     brought: dict[str, dict[str, object]] = {}  # the variables by who brought them, where they may take them back
+    taken_back: tuple[str, ...] = ()  # who took an answer back here, the last one last
     seen: str | None = None  # the hash of the view that the person who answered had seen
     variables: dict[str, object] = {}  # that the answers brought
     branch: InBranch | None = None

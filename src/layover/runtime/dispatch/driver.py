@@ -16,6 +16,7 @@ from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.hints import Hint
 from layover.ports.records import LeaseRow, QueuedCommand
 from layover.runtime.dispatch.asked_by import AskedBy
+from layover.runtime.dispatch.lease_renewer import RENEWALS
 from layover.runtime.dispatch.releases import lease_of
 from layover.runtime.execution.active_execution import ActiveExecution
 from layover.runtime.execution.append_builder import NOTHING_FIRST, First
@@ -172,6 +173,14 @@ class Driver:
         What it is for is not driven then: a claim of our own that is on its way may take it over.
         """
         return lease_until <= self.clock.latest()
+
+    def is_short(self, lease_until: int) -> bool:
+        """Return whether so much of a lease has passed that the next renewal, or a second try of it, may be too late.
+
+        Leases are renewed by the clock and not for each claim. Where the log took long to read, an execution would
+        begin to be driven with the rest of a lease, which another instance takes over while its calls run.
+        """
+        return self.clock.latest() + self.settings.lease_ttl * (RENEWALS - 1) // RENEWALS >= lease_until
 
     async def claiming_time(self) -> int:
         """Return the time for a claim; nothing that is driven here is due at it, so nothing is taken from ourselves."""

@@ -14,7 +14,7 @@ from layover.ports.moving import CopiedBatch
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from layover.ports.access import WorkflowStatus
+    from layover.ports.access import ViewRow, WorkflowStatus
     from layover.ports.batch_records import BatchRow
     from layover.ports.moving import CopiedEvent, CopiedItem
     from layover.ports.records import AuditRow, Message
@@ -71,6 +71,11 @@ async def _trigger_inputs(store: Store, after: str, most: int) -> list[InputRow]
 async def _trigger_events(store: Store, after: str, most: int) -> list[CopiedEvent]:
     trigger_id, _, seq = after.partition(" ")
     return await store.database_copy.read_trigger_events((trigger_id, int(seq)) if after else None, most)
+
+
+async def _views(store: Store, after: str, most: int) -> list[ViewRow]:
+    user, _, name = after.partition("\0")
+    return await store.views.read_views((user, name), most)
 
 
 async def _batches(store: Store, after: str, most: int) -> list[BatchRow]:
@@ -174,6 +179,13 @@ SHARED = {
         lambda page: CopiedBatch(people=page),
         500,
         "The people differ.",
+    ),
+    "views": Shared(
+        _views,
+        lambda row: f"{row.user}\0{row.name}",
+        lambda page: CopiedBatch(views=page),
+        500,
+        "The saved views differ.",
     ),
     "batches": Shared(
         _batches,

@@ -1,4 +1,4 @@
-"""A cache of nodes and legs derived from logs: the next page of a long list need not read the log again."""
+"""A cache of nodes, legs and resumes derived from logs: the next page of a long list need not read the log again."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from layover.core.engine import events as ev
 from layover.runtime.execution.replay import slices_of
 from layover.runtime.queries.node_executions import Telling
+from layover.runtime.queries.resumes import ResumeReader
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan
     from layover.ports.store import Store
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.queries.node_executions import NodeDraft
+    from layover.runtime.queries.resumes import ResumeDraft
 
 _READERS: Final = 2  # of long logs at a time: each takes its slices of the event loop
 _LONG: Final = 1_000  # events
@@ -25,10 +27,12 @@ _PER_BYTE: Final = 3
 
 
 class LogView(NamedTuple):
-    """The nodes and legs of a log up to its event `last_seq`, which was written in `last_epoch`."""
+    """The nodes, legs and resumes of a log up to its event `last_seq`, which was written in `last_epoch`."""
 
     nodes: list[NodeDraft]
     around: list[tuple[int, int, ev.AnyEvent]]  # the events that tell of legs
+    resumes: list[ResumeDraft]
+    last_at: int
     last_seq: int
     last_epoch: int
     memory: int
@@ -58,6 +62,7 @@ class LogViews:
 
     async def _read(self, row: ExecutionRow, plan: Plan) -> LogView:
         telling = Telling(plan)
+        resumes = ResumeReader(sequential=plan.definition.settings.resume == "sequential")
         around: list[tuple[int, int, ev.AnyEvent]] = []
         last: tuple[int, int, ev.AnyEvent] | None = None
         size = 0
@@ -65,6 +70,7 @@ class LogViews:
             size += read
             for seq, at, event in events:
                 telling.take(at, event)
+                resumes.take(seq, at, event)
                 if type(event) in _OF_LEGS:
                     around.append((seq, at, event))
             last = events[-1]
@@ -73,7 +79,8 @@ class LogViews:
         head = row.head
         nodes = list(telling.nodes.values())
         memory = _PER_EVENT * (head.last_seq + 1) + _PER_BYTE * size
-        return LogView(nodes, around, head.last_seq, head.last_epoch, memory)
+        last_at = last[1] if last is not None else row.info.created_at
+        return LogView(nodes, around, [*resumes.resumes.values()], last_at, head.last_seq, head.last_epoch, memory)
 
     def _cache(self, execution_id: str, view: LogView) -> None:
         self._drop(execution_id)
