@@ -33,6 +33,7 @@ test("what a reader looks for comes first, and lists stand below their names", (
 
 test.each([
   ["plain words", "plain words"],
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of a definition
   ["${input.name}", "${input.name}"],
   ["yes", '"yes"'],
   ["Null", '"Null"'],

@@ -123,7 +123,8 @@ export const editorWords = {
   saveTitle: "Save as a new version",
   becomes: (n: number) => `It becomes version ${n}.`,
   becomesFirst: (name: string) => `It becomes the first version of ${name}.`,
-  runsAlike: (n: number) => `It runs as version ${n} does: comments, labels and descriptions alone make no new version.`,
+  runsAlike: (n: number) =>
+    `It runs as version ${n} does: comments, labels and descriptions alone make no new version.`,
   runningOnes: "Executions that are under way stay with their version; new ones start with this.",
   movedOn: (began: number, now: number) =>
     `Version ${now} was saved since you began with version ${began}. What it changed is undone by yours where they differ.`,
