@@ -95,7 +95,16 @@ if TYPE_CHECKING:
         TriggerOccurrence,
     )
     from layover.model.views import SavedView, ViewFilter
-    from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import (
+        Bundle,
+        Difference,
+        Differences,
+        DryRun,
+        Resting,
+        RestingNode,
+        WorkflowChange,
+        WorkflowVersion,
+    )
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
     from layover.nodes.notifier import notifier
@@ -212,6 +221,8 @@ __all__ = [
     "ReplayStep",
     "Replayed",
     "RequestPolicy",
+    "Resting",
+    "RestingNode",
     "ResumeEntry",
     "ResumeSignal",
     "Retry",
@@ -310,7 +321,9 @@ _NAMES = {
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
     "layover.model.views": "SavedView ViewFilter",
-    "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
+    "layover.model.workflows": (
+        "Bundle Difference Differences DryRun Resting RestingNode WorkflowChange WorkflowVersion"
+    ),
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
     "layover.nodes.notifier": "notifier",
