@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.batches import BatchCanary, BatchInfo, BatchItem
     from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, Notification, Redelivered
+    from layover.model.deploy_plans import DeployGroup, DeployPlan
     from layover.model.executions import (
         Attempt,
         Event,
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.node_searches import FoundNode
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, PointLink
@@ -160,6 +162,8 @@ __all__ = [
     "Delivery",
     "DeliveryAttempt",
     "DeliveryHandle",
+    "DeployGroup",
+    "DeployPlan",
     "Destination",
     "DestinationHandle",
     "Difference",
@@ -176,6 +180,7 @@ __all__ = [
     "ExecutionSummary",
     "Failure",
     "Fired",
+    "FoundNode",
     "Graph",
     "GraphEdge",
     "GraphNode",
@@ -305,10 +310,12 @@ _NAMES = {
     "layover.model.access": "ApiKey AuditEntry Caller NewApiKey OpenSession SecretStatus SignInLink",
     "layover.model.batches": "BatchCanary BatchInfo BatchItem",
     "layover.model.deliveries": "Delivery DeliveryAttempt Destination Notification Redelivered",
+    "layover.model.deploy_plans": "DeployGroup DeployPlan",
     "layover.model.executions": (
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "ReplayStep WaitingOn Why WhyReason"
     ),
+    "layover.model.node_searches": "FoundNode",
     "layover.model.pause_ends": "ResumeSignal",
     "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",

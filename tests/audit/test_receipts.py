@@ -74,6 +74,7 @@ async def test_a_receipt_is_found_however_much_was_done_at_the_point(tmp_path: P
             actor = Actor(api.engine, Caller(user=who, roles=(), permissions=(), credential="key"))
             for _ in range(60):
                 entry = actor.entry("point.claim", point, execution_id=row.execution_id)
+                assert entry is not None
                 await api.engine.instance.store.audit.write(entry)
         await api.engine.instance.sealer.seal_all()
         found = [await api.get(f"/pause-points/{point}/receipts/{who}", as_="root:admin") for who in ("ada", "bob")]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from layover.interface.triggers_backend import TriggersBackend
     from layover.interface.views_backend import ViewsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import (
         Event,
         Execution,
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
         ReplayStep,
         Why,
     )
+    from layover.model.node_searches import FoundNode
     from layover.model.points import PausePoint, PointLink
     from layover.model.proofs import AuditKeySet, Receipt
     from layover.model.repeat_plans import RepeatPlan
@@ -73,6 +75,22 @@ class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
     parent: str | None = None
     status: tuple[str, ...] = ()
     context_id: str | None = None
+
+
+class NodeSearch(msgspec.Struct, frozen=True, kw_only=True):
+    """Which nodes of all executions to list; all that is given has to hold. Times are in milliseconds."""
+
+    workflow: str | None = None
+    tag: str | None = None
+    node: str | None = None
+    type: str | None = None
+    status: tuple[str, ...] = ()
+    error_code: str | None = None
+    since: int | None = None
+    until: int | None = None
+    min_duration: int | None = None
+    max_duration: int | None = None
+    min_resumes: int | None = None
 
 
 class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,6 +217,11 @@ class ExecutionsBackend(Protocol):
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat; nothing is changed."""
 
+    async def move(
+        self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Go on by another version of the workflow."""
+
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop; nothing is changed."""
 
@@ -216,6 +239,9 @@ class ExecutionsBackend(Protocol):
 
     async def nodes(self, execution_id: str, wanted: NodeQuery, limit: int, cursor: str | None) -> Page[NodeExecution]:
         """Return a page of the nodes that were reached."""
+
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions."""
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
@@ -325,6 +351,11 @@ class WorkflowsBackend(Protocol):
         answers: Mapping[str, object],
     ) -> DryRun:
         """Play a definition that is stored nowhere."""
+
+    async def plan(
+        self, definition: str | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
+    ) -> DeployPlan:
+        """Return what a definition would mean to the open executions of its workflow; nothing is changed."""
 
     async def dry_run(
         self,

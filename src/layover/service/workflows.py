@@ -19,6 +19,7 @@ from layover.model.executions import WaitingOn
 from layover.model.shared import Page
 from layover.model.workflows import Bundle, Differences, DryRun
 from layover.runtime.operations import dry_run as dry_runs
+from layover.runtime.operations.deploy_plans import plan_deployment
 from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.node_executions import node_executions
 from layover.runtime.results.executions import node_of
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from layover.core.definitions.read_text import Syntax
     from layover.core.plan import Plan
     from layover.interface.backend import ResumeTime
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Graph
     from layover.model.workflows import Resting, WorkflowChange, WorkflowVersion
     from layover.ports.access import WorkflowStatus
@@ -138,7 +140,8 @@ class WorkflowService:
 
     async def resting(self, name: str) -> Resting:
         """Return where the executions of a workflow rest that have not ended, as far as they are counted."""
-        self._actor.require("workflow:read", *READ)
+        self._actor.require("workflow:read")
+        self._actor.require(*READ)
         runtime = self._actor.runtime
         await runtime.workflow_status.get(name)
         return resting_of(name, await runtime.instance.store.queries.count_resting(name, _MOST_RESTING))
@@ -155,6 +158,24 @@ class WorkflowService:
         found = await self.checked(definition, allow_unknown=True)
         plan = await asyncio.to_thread(compile_plan, found)
         return await self._play(plan, input, outputs, answers)
+
+    async def plan(
+        self, definition: str | bytes | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
+    ) -> DeployPlan:
+        """Return what a definition would mean to the open executions of its workflow; nothing is changed."""
+        self._actor.require("workflow:read")
+        self._actor.require(*READ)
+        found = await self.checked(definition, allow_unknown=allow_unknown)
+        return await self.planned(await asyncio.to_thread(compile_plan, found), map_)
+
+    async def planned(self, plan: Plan, map_: Mapping[str, str]) -> DeployPlan:
+        """Return what a version would mean to the open executions of its workflow; nothing is changed."""
+        self._actor.require("workflow:read")
+        self._actor.require(*READ)
+        instance = self._actor.runtime.instance
+        stored = await instance.store.definitions.list_versions(plan.definition.name)
+        number = next((one.number for one in reversed(stored) if one.hash == plan.hash), None)
+        return await plan_deployment(instance, plan, map_, number)
 
     async def dry_run(
         self,

@@ -17,6 +17,7 @@ from layover.interface.sources import Definition
 from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
 from layover.model.batches import BatchCanary, BatchInfo, BatchItem
 from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, DestinationKind, Redelivered
+from layover.model.deploy_plans import DeployPlan
 from layover.model.executions import (
     Event,
     Execution,
@@ -138,6 +139,14 @@ class SyncExecutionHandle:
     def cancel(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
     def retry(self, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
     def rewind(self, to: str, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
+    def move(
+        self,
+        version: int,
+        *,
+        map: Mapping[str, str] | None = None,
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> Self: ...
     def plan_retry(self) -> RepeatPlan: ...
     def plan_rewind(self, to: str) -> RepeatPlan: ...
     def point(self, context_id: str) -> SyncPausePointHandle: ...
@@ -392,6 +401,9 @@ class SyncDoor:
         outputs: Mapping[str, object] | None = None,
         answers: Mapping[str, object] | None = None,
     ) -> DryRun: ...
+    def plan(
+        self, workflow: Definition, *, map: Mapping[str, str] | None = None, allow_unknown: bool = False
+    ) -> DeployPlan: ...
     def workflow(self, name: str, *, version: int | None = None) -> SyncWorkflowHandle: ...
     def workflows(self) -> SyncListing[WorkflowVersion]: ...
     def export_workflows(self, *names: str) -> Bundle: ...
@@ -547,6 +559,8 @@ class SyncDoor:
         canary: Mapping[str, Any] | None = None,
         reason: str | None = None,
         to: str | None = None,
+        version: int | None = None,
+        map: Mapping[str, str] | None = None,
         data: Any = ...,
         approved: bool | None = None,
         comment: str | None = None,

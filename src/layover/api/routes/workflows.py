@@ -181,14 +181,15 @@ async def compare_workflow(call: Request[bytes, NoQuery]) -> Response:
 
 @routes.get(
     "/workflows/{name}/resting",
-    needs=("workflow:read", "execution:read"),
+    needs=("execution:read",),
     answers={200: Resting},
     problems=("unknown_workflow",),
 )
 async def get_resting(call: Request[None, NoQuery]) -> Response:
     """Show where executions rest that have not ended: how many by status, and at which nodes of the graph they wait.
 
-    At most 5,000 executions of each status and 5,000 pause points are looked at; `more` says that there are others.
+    At most 5,000 executions of each status and 5,000 pause points are looked at; `more` says that there are others. It
+    also needs `workflow:read`.
     """
     return Response(await call.service.workflows.resting(call.path["name"]))
 
