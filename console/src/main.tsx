@@ -44,7 +44,12 @@ const workflows = createRoute({
 const workflow = createRoute({
   getParentRoute: () => root,
   path: "/workflows/$name",
-  validateSearch: searched("tab", "start") as (search: Record<string, unknown>) => { tab?: string; start?: string },
+  validateSearch: searched("tab", "start", "view", "diff") as (search: Record<string, unknown>) => {
+    tab?: string;
+    start?: string;
+    view?: string;
+    diff?: string;
+  },
   component: lazyRouteComponent(() => import("./screens/Workflow"), "Workflow"),
 });
 const operations = createRoute({
@@ -60,8 +65,19 @@ const operations = createRoute({
   component: lazyRouteComponent(() => import("./screens/Operations"), "Operations"),
 });
 
+const editWorkflow = createRoute({
+  getParentRoute: () => root,
+  path: "/workflows/$name/edit",
+  component: lazyRouteComponent(() => import("./screens/Editor"), "EditWorkflow"),
+});
+const newWorkflow = createRoute({
+  getParentRoute: () => root,
+  path: "/new-workflow",
+  component: lazyRouteComponent(() => import("./screens/Editor"), "NewWorkflow"),
+});
+
 const router = createRouter({
-  routeTree: root.addChildren([inbox, executions, execution, workflows, workflow, operations]),
+  routeTree: root.addChildren([inbox, executions, execution, workflows, workflow, editWorkflow, newWorkflow, operations]),
   basepath: `${base}/console`,
 });
 declare module "@tanstack/react-router" {

@@ -104,6 +104,8 @@ if TYPE_CHECKING:
         Differences,
         DryRun,
         NodeType,
+        Resting,
+        RestingNode,
         WorkflowChange,
         WorkflowVersion,
     )
@@ -229,6 +231,8 @@ __all__ = [
     "ReplayStep",
     "Replayed",
     "RequestPolicy",
+    "Resting",
+    "RestingNode",
     "ResumeEntry",
     "ResumeSignal",
     "Retry",
@@ -333,7 +337,9 @@ _NAMES = {
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
     "layover.model.views": "SavedView ViewFilter",
-    "layover.model.workflows": "Bundle Difference Differences DryRun NodeType WorkflowChange WorkflowVersion",
+    "layover.model.workflows": (
+        "Bundle Difference Differences DryRun NodeType Resting RestingNode WorkflowChange WorkflowVersion"
+    ),
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
     "layover.nodes.notifier": "notifier",

@@ -53,7 +53,8 @@ async def test_a_check_tells_all_problems_and_keeps_nothing(tmp_path: Path) -> N
     problem = next(one for one in found.json["problems"] if one["code"] == "unknown_field")
     assert (found.status, problem["line"], problem["path"]) == (200, 3, "$.nodes[0].titel")
     assert (problem["suggestion"], problem["severity"]) == ("title", "error")
-    assert sound.json == {"problems": []}
+    assert (sound.json["problems"], [one["id"] for one in sound.json["graph"]["nodes"]]) == ([], ["ask"])
+    assert found.json["graph"] is None
     assert [one["code"] for one in unreadable.json["problems"]] == ["syntax"]
     assert listed.json["items"] == []
 
@@ -68,6 +69,41 @@ async def test_node_types_are_checked_by_what_the_server_knows(tmp_path: Path) -
         ]
 
     assert [[one["severity"] for one in problems] for problems in answers] == [[], ["error"], ["warning"], ["warning"]]
+
+
+# Before it is kept
+
+
+async def test_what_a_definition_would_change_and_do_is_told_and_nothing_is_kept(tmp_path: Path) -> None:
+    first = flow(form(), {"id": "done", "type": "end"})
+    async with served(tmp_path) as api:
+        await api.post("/workflows", first)
+        alike = await api.post("/workflows/flow/diff", {**first, "x-note": 1}, as_="viewer")
+        other = await api.post(
+            "/workflows/flow/diff", flow(form(title="Which?"), {"id": "done", "type": "end"}), as_="viewer"
+        )
+        text = "name: flow\nnodes:\n  - {id: a, type: compute, output: 7}\n"
+        run = await api.post("/workflows/dry-run", {"definition": text}, as_="viewer")
+        versions = await api.get("/workflows/flow/versions")
+
+    assert (alike.json["before"], alike.json["after"]) == (1, 1)
+    assert (other.json["before"], other.json["after"]) == (1, 2)
+    assert "$.nodes[ask].title" in [one["path"] for one in other.json["differences"]]
+    assert (run.json["status"], run.json["output"]) == ("completed", 7)
+    assert len(versions.json["items"]) == 1
+
+
+async def test_where_executions_rest_is_told_by_status_and_by_node_of_the_graph(tmp_path: Path) -> None:
+    asking = {"id": "each", "type": "loop", "for_each": "input", "as": "one", "body": [form()]}
+    async with served(tmp_path) as api:
+        await api.post("/workflows", flow(asking))
+        for _ in range(2):
+            await api.post("/executions", {"workflow": "flow", "input": [1, 2], "wait": "10s"})
+        found = await api.get("/workflows/flow/resting", as_="viewer")
+
+    (node,) = found.json["nodes"]
+    assert (found.json["executions"], found.json["more"]) == ({"paused": 2}, False)
+    assert (node["id"], node["kind"], node["count"]) == ("ask:each", "form", 2)
 
 
 # Dry runs

@@ -84,6 +84,8 @@ list_workflows          -    -     -        yes    yes      yes      yes
 get_workflow            -    -     -        yes    yes      yes      yes
 list_versions           -    -     -        yes    yes      yes      yes
 diff_workflow           -    -     -        yes    yes      yes      yes
+compare_workflow        -    -     -        yes    yes      yes      yes
+get_resting             -    -     -        yes    yes      yes      yes
 get_workflow_graph      -    -     -        yes    yes      yes      yes
 delete_workflow         -    -     -        -      -        -        yes
 activate_workflow       -    -     -        -      -        -        yes
@@ -146,6 +148,7 @@ delete_view             -    -     -        yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
 list_node_types         -    -     -        yes    yes      yes      yes
 get_definition_schema   -    -     -        yes    yes      yes      yes
+dry_run_definition      -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes
 import_workflows        -    -     -        -      -        -        yes

@@ -317,6 +317,10 @@ def test_the_delegate_of_an_approval_decides(cli: Run, reviewed: str) -> None:
 def test_a_whole_workflow_is_held_and_goes_on(cli: Run, waiting: str) -> None:
     (listed,) = [one for one in cli("workflows", "ls", "--json").json["items"] if one["state"] == "active"]
     name = listed["name"]
+    rests = cli("workflows", "resting", name, "--json").json
+    assert sum(rests["executions"].values()) == sum(one["count"] for one in rests["nodes"]) == 1
+    assert rests["nodes"][0]["id"] in cli("workflows", "resting", name).out
+    assert cli("workflows", "resting", "nothing").code == 3
     code, out, _ = cli("workflows", "pause", name, "--until-cron", "@daily", "--reason", "night")
     assert code == 0
     assert out.startswith(f"The workflow {name} is paused until ")

@@ -70,6 +70,25 @@ def charging() -> Workflow:
     return made
 
 
+async def _tried(play: Play, newest: Any) -> None:
+    """What a definition would change and do, and where executions rest."""
+    door = play.door
+    await play.do(newest, "compare", {**ECHO, "variables": {"x": 2}})
+    await play.do(newest, "compare", "name: echo\nnodes:\n  - {id: a, type: end}\n")
+    await play.refused(newest, "compare", {**ECHO, "name": "other"})
+    await play.refused(newest, "compare", "name: [")
+    await play.do(newest, "resting")
+    await play.do(newest, "dry_run", {"a": 1})
+    await play.do(door, "dry_run", ECHO, {"a": 1})
+    await play.do(door, "dry_run", ASKING, answers={"size": 5, "review": True})
+    await play.refused(door, "dry_run", {"name": "x", "nodes": []})
+    await play.refused(door, "dry_run", "name: [")
+    asking = await play.do(door, "workflow", "asking")
+    await play.do(asking, "dry_run", answers={"size": 5, "review": True})
+    await play.do(asking, "dry_run")
+    await play.refused(asking, "dry_run", answers={"size": "no number"})
+
+
 async def workflows(play: Play) -> None:
     """Definitions, their versions, and whether they may be started."""
     door = play.door
@@ -97,11 +116,7 @@ async def workflows(play: Play) -> None:
     await play.do(newest, "diff")
     await play.do(newest, "diff", 2, 1)
     await play.refused(newest, "diff", 1, 9)
-    await play.do(newest, "dry_run", {"a": 1})
-    asking = await play.do(door, "workflow", "asking")
-    await play.do(asking, "dry_run", answers={"size": 5, "review": True})
-    await play.do(asking, "dry_run")
-    await play.refused(asking, "dry_run", answers={"size": "no number"})
+    await _tried(play, newest)
     bundle = await play.do(door, "export_workflows", "echo", "asking")
     await play.do(door, "export_workflows")
     await play.refused(door, "export_workflows", "nothing")

@@ -22,8 +22,9 @@ import { en } from "../words/en";
 import type { Point } from "./layered";
 import { edgeKey, type Layout } from "./layout";
 import workerUrl from "./layout.worker.ts?worker&url";
+import type { Mark, Marks } from "./overlay";
 
-type Data = { name: string; type: string; status: string; total: number };
+type Data = { name: string; type: string; status: string; total: number; mark: Mark | undefined };
 const PEOPLE = new Set(["approval", "form"]);
 const MANY = 150; // nodes; more are drawn only where they are seen
 
@@ -34,8 +35,16 @@ const handles = (
   </>
 );
 const shownStatus = (data: Data) => (data.status === "waiting" && PEOPLE.has(data.type) ? "person" : data.status);
+/** Of a definition that nothing has run, only what is marked is said; else how the node stands. */
+const Stands = ({ data }: { data: Data }) =>
+  data.mark ? (
+    <span className={`mark m-${data.mark.tone}`}>{data.mark.text}</span>
+  ) : data.status === "" ? null : (
+    <Status value={shownStatus(data)} {...(shownStatus(data) === "person" ? { text: en.status.waiting! } : {})} />
+  );
+const look = (data: Data) => `s-${data.status || "plain"}${data.mark ? ` m-${data.mark.tone}` : ""}`;
 const Step = memo(({ data }: NodeProps<Node<Data>>) => (
-  <div className={`n s-${data.status}${PEOPLE.has(data.type) ? " person" : ""}`}>
+  <div className={`n ${look(data)}${PEOPLE.has(data.type) ? " person" : ""}`}>
     {handles}
     <bdi className="name">{data.name}</bdi>
     <span className="what">
@@ -43,19 +52,19 @@ const Step = memo(({ data }: NodeProps<Node<Data>>) => (
         {data.type}
         {data.total > 1 && ` ${en.execution.runs(data.total)}`}
       </span>
-      <Status value={shownStatus(data)} {...(shownStatus(data) === "person" ? { text: en.status.waiting! } : {})} />
+      <Stands data={data} />
     </span>
   </div>
 ));
 const Container = memo(({ data }: NodeProps<Node<Data>>) => (
-  <div className="box">
+  <div className={`box ${look(data)}`}>
     {handles}
     <div>
       <span>
         <bdi>{data.name}</bdi> <span className="soft">{data.type}</span>
         {data.total > 1 && ` ${en.execution.runs(data.total)}`}
       </span>
-      <Status value={data.status} />
+      <Stands data={data} />
     </div>
   </div>
 ));
@@ -137,14 +146,21 @@ function laidOut(graph: Schemas["Graph"]): Promise<Layout> {
 
 const ALIVE = new Set(["waiting", "running", "failed", "entered", "incident"]);
 
-export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: string) => void }) {
-  const [laid, setLaid] = useState<Layout | null>(null);
+export function Graph(props: {
+  graph: Schemas["Graph"];
+  open?: (id: string) => void;
+  marks?: Marks;
+  plain?: boolean; // a definition that nothing has run
+}) {
+  const { graph, open, marks, plain } = props;
+  const [drawn, setDrawn] = useState<{ shape: string; laid: Layout } | null>(null);
+  const laid = drawn?.laid ?? null;
   const { theme } = usePreferences();
   const shape = `${graph.workflow}/${graph.version}/${graph.nodes.length}/${graph.edges.length}`;
   // biome-ignore lint/correctness/useExhaustiveDependencies: places follow from the shape, not from the states
   useEffect(() => {
     let isCurrent = true;
-    void laidOut(graph).then((found) => isCurrent && setLaid(found));
+    void laidOut(graph).then((found) => isCurrent && setDrawn({ shape, laid: found }));
     return () => {
       isCurrent = false;
     };
@@ -154,7 +170,10 @@ export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: st
     return (laid?.places ?? []).map((place) => {
       const one = known.get(place.id);
       const runs = Object.values(one?.runs ?? {}).reduce((a, b) => a + b, 0);
-      const data: Data = { name: place.label, type: one?.type ?? "", status: one?.status ?? "idle", total: runs };
+      const status = one?.status ?? (plain ? "" : "idle");
+      const mark = marks?.[place.id];
+      const data: Data = { name: place.label, type: one?.type ?? "", status, total: runs, mark };
+      const told = mark?.text ?? en.status[status] ?? status;
       return {
         id: place.id,
         type: place.kind,
@@ -179,32 +198,37 @@ export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: st
         connectable: false,
         focusable: place.kind !== "branch" && open !== undefined,
         zIndex: place.kind === "node" ? 2 : 0,
-        ariaLabel: one ? `${place.label}, ${one.type}, ${en.status[data.status] ?? data.status}` : place.label,
+        ariaLabel: one ? [place.label, one.type, told].filter(Boolean).join(", ") : place.label,
         data,
       };
     });
-  }, [laid, graph.nodes, open]);
+  }, [laid, graph.nodes, open, marks, plain]);
   const edges = useMemo<Bent[]>(() => {
     const corner = absolutes(laid);
     const homes = new Map((laid?.places ?? []).map((place) => [place.id, place.parent]));
-    return graph.edges.map((one) => {
+    const isPlaced = (id: string) => homes.has(id);
+    return graph.edges.flatMap((one) => {
+      if (!isPlaced(one.source) || !isPlaced(one.target)) return []; // its shape is laid out just now
       const at = corner.get(homes.get(one.source) ?? "") ?? { x: 0, y: 0 };
+      const mark = marks?.[`${one.source}>${one.target}>${one.port}`];
       const bends = (laid?.bends[edgeKey(one.source, one.target)] ?? []).map((point) => ({
         x: point.x + at.x,
         y: point.y + at.y,
       }));
-      return {
-        id: `${one.source}>${one.target}>${one.port}`,
-        source: one.source,
-        target: one.target,
-        type: "bent",
-        zIndex: 1,
-        focusable: false,
-        data: { bends, label: one.port === "done" ? "" : one.port },
-        ...(one.taken ? { className: "taken" } : {}),
-      };
+      return [
+        {
+          id: `${one.source}>${one.target}>${one.port}`,
+          source: one.source,
+          target: one.target,
+          type: "bent",
+          zIndex: 1,
+          focusable: false,
+          data: { bends, label: one.port === "done" ? "" : one.port },
+          ...(one.taken ? { className: "taken" } : mark ? { className: `m-${mark.tone}` } : {}),
+        },
+      ];
     });
-  }, [graph.edges, laid]);
+  }, [graph.edges, laid, marks]);
   if (laid === null) return <Loading />;
   const many = laid.places.length > MANY;
   const corners = absolutes(laid);
@@ -214,7 +238,7 @@ export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: st
   const start = corners.get(first?.id ?? "") ?? { x: 0, y: 0 };
   return (
     <ReactFlow
-      key={shape}
+      key={drawn?.shape /* another shape is seen whole, as soon as it has places */}
       nodes={nodes}
       edges={edges}
       nodeTypes={NODE_TYPES}

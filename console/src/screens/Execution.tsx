@@ -13,6 +13,7 @@ import { Data, Dialog, Loading, Refused, Time, useNow, useTitle } from "../parts
 import { Glyph, Status } from "../parts/Status";
 import { en } from "../words/en";
 import { inWords, sentence } from "../words/events";
+import { ChildGraph } from "./ChildGraph";
 import { NodeDrawer, PlanDialog } from "./NodeDrawer";
 
 type Event = Schemas["Event"];
@@ -147,7 +148,7 @@ export function Execution() {
               {one.error && <Data label={words.error} value={one.error} />}
             </div>
           )}
-          {tab === "children" && <Children id={id} />}
+          {tab === "children" && <Children execution={one} />}
           {tab === "logs" && <Logs id={id} />}
         </section>
       </div>
@@ -194,7 +195,8 @@ function Timeline({ events, feed }: { events: readonly Event[]; feed: Feed }) {
   );
 }
 
-function Children({ id }: { id: string }) {
+function Children({ execution }: { execution: Schemas["Execution"] }) {
+  const { id } = execution;
   const now = useNow();
   const found = useQuery({
     queryKey: ["execution", id, "children"],
@@ -204,15 +206,18 @@ function Children({ id }: { id: string }) {
   if (found.error) return <Refused error={found.error} />;
   if (found.data.items.length === 0) return <p className="panel soft">{words.noChildren}</p>;
   return (
-    <ul className="panel plain">
-      {found.data.items.map((one) => (
-        <li key={one.id}>
-          <Link to="/executions/$id" params={{ id: one.id }} search={{}}>
-            <Status value={one.status} /> <bdi>{one.workflow}</bdi> <Time at={one.created_at} now={now} />
-          </Link>
-        </li>
-      ))}
-    </ul>
+    <>
+      <ChildGraph execution={execution} executions={found.data.items} />
+      <ul className="panel plain">
+        {found.data.items.map((one) => (
+          <li key={one.id}>
+            <Link to="/executions/$id" params={{ id: one.id }} search={{}}>
+              <Status value={one.status} /> <bdi>{one.workflow}</bdi> <Time at={one.created_at} now={now} />
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

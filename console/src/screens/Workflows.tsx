@@ -1,16 +1,25 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { workflowsQuery } from "../api/queries";
+import { sessionQuery, workflowsQuery } from "../api/queries";
 import { Loading, Refused, Time, useNow, useTitle } from "../parts/Frame";
 import { en } from "../words/en";
+import { workflowWords } from "../words/workflow";
 
 export function Workflows() {
   useTitle(en.workflows.title);
   const now = useNow();
   const found = useQuery(workflowsQuery);
+  const mayWrite = useQuery(sessionQuery).data?.permissions.includes("workflow:write");
   return (
     <>
-      <h1>{en.workflows.title}</h1>
+      <div className="head-line">
+        <h1>{en.workflows.title}</h1>
+        {mayWrite && (
+          <Link to="/new-workflow" className="button">
+            {workflowWords.newOne}
+          </Link>
+        )}
+      </div>
       {found.isPending ? (
         <Loading />
       ) : found.error ? (

@@ -31,9 +31,13 @@ class AllowQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 async def checked_of(call: Request[bytes, Any], *, allow_unknown: bool) -> Checked:
     """Return what is found in the definition that was sent."""
+    return await call.service.workflows.checked(call.body, allow_unknown=allow_unknown, syntax=syntax_of(call))
+
+
+def syntax_of(call: Request[bytes, Any]) -> Syntax:
+    """Return what the definition that was sent is written in."""
     media_type = call.headers.get("content-type", "")
-    syntax: Syntax = "yaml" if "yaml" in media_type.partition(";")[0].lower() else "json"
-    return await call.service.workflows.checked(call.body, allow_unknown=allow_unknown, syntax=syntax)
+    return "yaml" if "yaml" in media_type.partition(";")[0].lower() else "json"
 
 
 async def plan_of(call: Request[bytes, Any], *, allow_unknown: bool) -> Plan:

@@ -84,6 +84,13 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     workflows.DryRunBody: {
         "approved": {"input": {"amount": 250}, "outputs": {"pay": {"id": "ch_1"}}, "answers": {"review": True}}
     },
+    workflows.TextDryRunBody: {
+        "approved": {
+            "definition": "name: order\nnodes:\n  - {id: review, type: approval, title: Pay it?}\n",
+            "input": {"amount": 250},
+            "answers": {"review": True},
+        }
+    },
     workflows.PauseWorkflowBody: {"running_ones_too": {"reason": "The shop is closed", "running": True}},
     workflows.BundleBody: {"one_workflow": {"format": "layover/1", "workflows": [DEFINITION]}},
     triggers.TriggerPauseBody: {"with_a_reason": {"reason": "Holidays"}},

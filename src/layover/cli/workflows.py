@@ -1,4 +1,4 @@
-"""`layover workflows`: list the workflows of a database, hold one as a whole, and let it go on."""
+"""`layover workflows`: list the workflows of a database, see where one rests, hold it as a whole, and let it go on."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from layover.model.shared import Page
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from layover import WorkflowChange, WorkflowHandle, WorkflowVersion
+    from layover import Resting, WorkflowChange, WorkflowHandle, WorkflowVersion
     from layover.cli.options import Target, Who
 
 workflows = App(name="workflows", help="Whole workflows: list them, hold one, and let it go on.")
@@ -57,6 +57,30 @@ def list_workflows(*, at: At = HERE, json: Json = False) -> int:
     else:
         rows = [[one.name, str(one.version), f"{one.state}{_end(one)}", one.state_reason] for one in listed]
         print_table([["WORKFLOW", "VERSION", "STATE", "REASON"], *rows])
+    return DONE
+
+
+@workflows.command
+def resting(name: Name, /, *, at: At = HERE, json: Json = False) -> int:
+    """Show where the executions of a workflow rest that have not ended: by status, and by the node where they wait."""
+
+    async def found() -> Resting:
+        async with door_to_read(at) as door:
+            return await (await door.workflow(name)).resting()
+
+    rests = asyncio.run(found())
+    if json:
+        print_json(rests)
+        return DONE
+    if not rests.executions:
+        say(f"Nothing of {name} is under way.")
+    else:
+        say(", ".join(f"{count} {status}" for status, count in rests.executions.items()))
+    if rests.nodes:
+        rows = [[one.id, one.kind, str(one.count), str(one.since)] for one in rests.nodes]
+        print_table([["NODE", "WAITS FOR", "COUNT", "SINCE"], *rows])
+    if rests.more:
+        say("There are many: not all were counted.")
     return DONE
 
 

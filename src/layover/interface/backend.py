@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, Differences, DryRun, NodeType, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import Bundle, Differences, DryRun, NodeType, Resting, WorkflowChange, WorkflowVersion
 
 
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -343,6 +343,21 @@ class WorkflowsBackend(Protocol):
 
     async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
         """Return what is different between two versions."""
+
+    async def compare(self, name: str, definition: str | Mapping[str, object]) -> Differences:
+        """Return how a definition differs from the newest version."""
+
+    async def resting(self, name: str) -> Resting:
+        """Return where the executions of a workflow rest that have not ended."""
+
+    async def dry_run_of(
+        self,
+        definition: str | Mapping[str, object],
+        input: object,  # noqa: A002 - as everywhere
+        outputs: Mapping[str, object],
+        answers: Mapping[str, object],
+    ) -> DryRun:
+        """Play a definition that is stored nowhere."""
 
     async def plan(
         self, definition: str | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from layover.model.executions import Execution, ExecutionSummary
     from layover.model.proofs import AuditKeySet
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, NodeType, WorkflowVersion
+    from layover.model.workflows import Bundle, DryRun, NodeType, WorkflowVersion
 
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
@@ -97,6 +97,17 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
     async def definition_schema(self) -> dict[str, Any]:
         """Return the JSON Schema of definitions, for editors."""
         return await self._backend.workflows.schema()
+
+    async def dry_run(
+        self,
+        workflow: Definition,
+        input: object = None,  # noqa: A002 - as everywhere
+        *,
+        outputs: Mapping[str, object] | None = None,
+        answers: Mapping[str, object] | None = None,
+    ) -> DryRun:
+        """Play a workflow that is stored nowhere, with given outputs and answers: nothing is called or waited for."""
+        return await self._backend.workflows.dry_run_of(source_of(workflow), input, outputs or {}, answers or {})
 
     async def plan(
         self,

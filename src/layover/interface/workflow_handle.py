@@ -8,6 +8,7 @@ from layover.interface.bounds import check_act, check_number
 from layover.interface.handle import Handle
 from layover.interface.listing import Listing
 from layover.interface.resume_times import OF_PAUSE, OF_RESUME, resume_time
+from layover.interface.sources import Definition, source_of
 from layover.model.workflows import WorkflowVersion
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from layover.core.moments import Moment
     from layover.model.executions import Graph
     from layover.model.pause_ends import ResumeSignal
-    from layover.model.workflows import Differences, DryRun, WorkflowChange
+    from layover.model.workflows import Differences, DryRun, Resting, WorkflowChange
 
 
 class WorkflowHandle(Handle[WorkflowVersion]):
@@ -111,6 +112,14 @@ class WorkflowHandle(Handle[WorkflowVersion]):
         check_number("before", before, 1)
         check_number("after", after, 1)
         return await self._backend.workflows.diff(self.info.name, before, after)
+
+    async def compare(self, definition: Definition) -> Differences:
+        """Return how a definition differs from the newest version; `after` is the number that it would get."""
+        return await self._backend.workflows.compare(self.info.name, source_of(definition))
+
+    async def resting(self) -> Resting:
+        """Return where its executions rest that have not ended: how many by status, and at which nodes they wait."""
+        return await self._backend.workflows.resting(self.info.name)
 
     async def dry_run(
         self,

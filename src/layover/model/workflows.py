@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from layover.core.engine.events import PointKind
 from layover.core.engine.state import ExecutionStatus
 from layover.core.moments import Moment
 from layover.errors import Failure
@@ -54,6 +55,27 @@ class Differences(Resource, frozen=True, kw_only=True):
     differences: tuple[Difference, ...]
 
 
+class RestingNode(Resource, frozen=True, kw_only=True):
+    """A node at which executions of a workflow wait: its id in the graph, and how many pause points wait there."""
+
+    id: str
+    kind: PointKind
+    count: int
+    since: Moment  # the oldest of them
+
+
+class Resting(Resource, frozen=True, kw_only=True):
+    """Where the executions of a workflow rest that have not ended.
+
+    `more` says that there are many in all, of this workflow or of others, and not all were counted.
+    """
+
+    name: WorkflowName
+    executions: dict[ExecutionStatus, int]
+    nodes: tuple[RestingNode, ...] = ()
+    more: bool = False
+
+
 class DefinitionProblem(Resource, frozen=True, kw_only=True):
     """Something that is wrong with a definition, and where."""
 
@@ -98,6 +120,15 @@ class DryRunBody(Body, frozen=True, kw_only=True):
 
     input: Value = None
     version: Annotated[int, Meta(ge=1)] | None = None
+    outputs: dict[str, Value] = {}
+    answers: dict[str, Value] = {}
+
+
+class TextDryRunBody(Body, frozen=True, kw_only=True):
+    """A dry run of a definition that is stored nowhere: text in YAML or JSON."""
+
+    definition: Annotated[str, Meta(max_length=2_000_000)]
+    input: Value = None
     outputs: dict[str, Value] = {}
     answers: dict[str, Value] = {}
 

@@ -84,6 +84,23 @@ class PointFilter(StoreRecord, frozen=True, kw_only=True):
     limit: int = 100
 
 
+class RestingPoints(StoreRecord, frozen=True, kw_only=True):
+    """Points of one place in executions of a workflow that are not closed."""
+
+    node: str  # with the rounds around it
+    kind: PointKind
+    count: int
+    oldest: int
+
+
+class RestingCounts(StoreRecord, frozen=True, kw_only=True):
+    """What has not ended of a workflow, and where it waits. Each count has a bound."""
+
+    executions: dict[str, int]  # by status, without those that have ended
+    points: tuple[RestingPoints, ...] = ()
+    more: bool = False  # a bound was reached
+
+
 class Gauges(StoreRecord, frozen=True, kw_only=True):
     """The figures of a store: executions that have not ended, and how many wait for what. Each count has a bound."""
 

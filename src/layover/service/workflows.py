@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from layover.core.definitions.canonical import document
 from layover.core.definitions.check import check
 from layover.core.definitions.problems import InvalidDefinition, Problem
 from layover.core.definitions.schema import format_schema
@@ -23,7 +24,7 @@ from layover.runtime.queries.graphs import drawn
 from layover.runtime.queries.node_executions import node_executions
 from layover.runtime.results.executions import node_of
 from layover.runtime.results.failures import failure_of
-from layover.runtime.results.workflows import change_of, version_of
+from layover.runtime.results.workflows import change_of, resting_of, version_of
 from layover.service.actor import READ
 from layover.service.cursors import malformed_cursor
 from layover.service.differences import differences
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from layover.interface.backend import ResumeTime
     from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Graph
-    from layover.model.workflows import NodeType, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import NodeType, Resting, WorkflowChange, WorkflowVersion
     from layover.ports.access import WorkflowStatus
     from layover.ports.records import Version
     from layover.service.actor import Actor
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,254}")
 _NUMBER: Final = re.compile(r"[1-9][0-9]{0,9}")
 _MOST_PROBLEMS: Final = 200
+_MOST_RESTING: Final = 5_000  # executions of each status, and points, that are looked at
 
 
 class WorkflowService:
@@ -131,6 +133,43 @@ class WorkflowService:
         found = differences(msgspec.json.decode(earlier.document), msgspec.json.decode(later.document))
         return Differences(name=later.workflow, before=earlier.number, after=later.number, differences=tuple(found))
 
+    async def compare(
+        self, name: str, definition: str | bytes | Mapping[str, object], *, syntax: Syntax = "yaml"
+    ) -> Differences:
+        """Return how a definition differs from the newest version; `after` is the number that it would get."""
+        self._actor.require("workflow:read")
+        newest = await self._version(name, None)
+        found = await self.checked(definition, allow_unknown=True, syntax=syntax)
+        plan = await asyncio.to_thread(compile_plan, found)
+        if plan.definition.name != name:
+            message = f"The definition is one of `{plan.definition.name}`, not of `{name}`."
+            raise InvalidDefinition([Problem(code="other_name", path="$.name", message=message)])
+        proposed = msgspec.json.decode(msgspec.json.encode(document(plan.definition)))
+        changed = tuple(differences(msgspec.json.decode(newest.document), proposed))
+        after = newest.number if plan.hash == newest.hash else newest.number + 1
+        return Differences(name=name, before=newest.number, after=after, differences=changed)
+
+    async def resting(self, name: str) -> Resting:
+        """Return where the executions of a workflow rest that have not ended, as far as they are counted."""
+        self._actor.require("workflow:read")
+        self._actor.require(*READ)
+        runtime = self._actor.runtime
+        await runtime.workflow_status.get(name)
+        return resting_of(name, await runtime.instance.store.queries.count_resting(name, _MOST_RESTING))
+
+    async def dry_run_of(
+        self,
+        definition: str | bytes | Mapping[str, object],
+        input: object,  # noqa: A002 - as the interface
+        outputs: Mapping[str, object],
+        answers: Mapping[str, object],
+    ) -> DryRun:
+        """Play a definition that is stored nowhere, as `dry_run` does."""
+        self._actor.require("workflow:read")
+        found = await self.checked(definition, allow_unknown=True)
+        plan = await asyncio.to_thread(compile_plan, found)
+        return await self._play(plan, input, outputs, answers)
+
     async def plan(
         self, definition: str | bytes | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
     ) -> DeployPlan:
@@ -159,11 +198,8 @@ class WorkflowService:
     ) -> DryRun:
         """Play a workflow with given outputs and answers: nothing is called, stored or waited for."""
         self._actor.require("workflow:read")
-        instance = self._actor.runtime.instance
-        plan = await instance.plans.of((await self._version(name, version)).hash)
-        run = dry_runs.DryRunner(plan, outputs=outputs, answers=answers, now=instance.clock.now())
-        await asyncio.to_thread(run.run, input)
-        return _dry_run_of(plan, run)
+        plan = await self._actor.runtime.instance.plans.of((await self._version(name, version)).hash)
+        return await self._play(plan, input, outputs, answers)
 
     async def export(self, names: Sequence[str]) -> Bundle:
         """Return the newest definitions of some workflows, or of all."""
@@ -273,6 +309,15 @@ class WorkflowService:
         found = version_of(version, before[0] if before and not was_deleted else None)
         addresses = await actor.runtime.trigger_resources.first_tokens(plan)
         return msgspec.structs.replace(found, addresses=addresses), is_known
+
+    async def _play(
+        self, plan: Plan, given: object, outputs: Mapping[str, object], answers: Mapping[str, object]
+    ) -> DryRun:
+        """Play a plan beside the event loop."""
+        now = self._actor.runtime.instance.clock.now()
+        run = dry_runs.DryRunner(plan, outputs=outputs, answers=answers, now=now)
+        await asyncio.to_thread(run.run, given)
+        return _dry_run_of(plan, run)
 
     async def _version(self, name: str, number: int | None) -> Version:
         """Return a version of a workflow, the newest if no number is given; a deleted one has none."""

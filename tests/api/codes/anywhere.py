@@ -216,4 +216,4 @@ async def _reaching(stage: Stage, route: Route) -> dict[str, Any]:
         key = await stage.api.key_of(f"{stage.name()}:viewer")  # nobody has seen it yet
         return {"as_": "", "headers": {"authorization": f"Bearer {key}"}}
     # A workflow that was just deleted is known to be.
-    return {"key": stage.name()} if route.name in ("check_definition", "create_trigger") else {}
+    return {"key": stage.name()} if route.name in ("check_definition", "create_trigger", "dry_run_definition") else {}

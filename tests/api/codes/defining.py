@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from tests.api.codes.registry import asked, route
 from tests.runtime.harness import approval, end, flow, form
 
@@ -114,6 +116,7 @@ async def listed(stage: Stage, _route: Route) -> Answered:
 @route("list_versions", 200)
 @route("diff_workflow", 200)
 @route("get_workflow_graph", 200)
+@route("get_resting", 200)
 async def looked_at(stage: Stage, route: Route) -> Answered:
     name = await stage.saved(form())
     await stage.engine.workflows.register(flow(form(), end("done"), name=name))
@@ -129,6 +132,25 @@ async def looked_at_a_version_that_is_not_there(stage: Stage, route: Route) -> A
 @route("diff_workflow", "unknown_version")
 async def compared_with_a_version_that_is_not_there(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get(f"/workflows/{await stage.saved(form())}/diff?to=2")
+
+
+@route("compare_workflow", 200)
+async def compared_before_it_is_kept(stage: Stage, route: Route) -> Answered:
+    name = await stage.saved(form())
+    answered = await stage.api.post(asked(route, name=name).path, flow(form(), end("done"), name=name))
+    assert (answered.json["before"], answered.json["after"]) == (1, 2)
+    return answered
+
+
+@route("compare_workflow", "invalid_definition")
+async def compared_with_another(stage: Stage, route: Route) -> Answered:
+    path = asked(route, name=await stage.saved(form())).path
+    return await stage.api.post(path, flow(form(), name=stage.name()))
+
+
+@route("compare_workflow", "unknown_workflow")
+async def compared_with_nothing(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/workflows/nowhere/diff", flow(form(), name="nowhere"))
 
 
 @route("export_workflows", 200)
@@ -182,41 +204,56 @@ async def made_to_last_what_is_not_paused(stage: Stage, _route: Route) -> Answer
 # Trying out
 
 
-async def _played(stage: Stage, *nodes: dict[str, Any], body: dict[str, Any], **fields: Any) -> Answered:
+async def _played(stage: Stage, route: Route, *nodes: dict[str, Any], body: dict[str, Any], **fields: Any) -> Answered:
+    """Play nodes: as a workflow that is kept, or as a definition that is not."""
+    if route.name == "dry_run_definition":
+        definition = msgspec.json.encode(flow(*nodes, name=stage.name(), **fields)).decode()
+        return await stage.api.post("/workflows/dry-run", {**body, "definition": definition})
     return await stage.api.post(f"/workflows/{await stage.saved(*nodes, **fields)}/dry-run", body)
 
 
 @route("dry_run", 200)
-async def played(stage: Stage, _route: Route) -> Answered:
-    return await _played(stage, form(), end("done"), body={"answers": {"ask": {}}})
+@route("dry_run_definition", 200)
+async def played(stage: Stage, route: Route) -> Answered:
+    return await _played(stage, route, form(), end("done"), body={"answers": {"ask": {}}})
+
+
+@route("dry_run_definition", "invalid_definition")
+async def played_what_cannot_be(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/workflows/dry-run", {"definition": "name: x"})
 
 
 @route("dry_run", "unknown_version")
-async def played_a_version_that_is_not_there(stage: Stage, _route: Route) -> Answered:
-    return await _played(stage, end("done"), body={"version": 2})
+async def played_a_version_that_is_not_there(stage: Stage, route: Route) -> Answered:
+    return await _played(stage, route, end("done"), body={"version": 2})
 
 
 @route("dry_run", "invalid_input")
-async def played_with_something_else(stage: Stage, _route: Route) -> Answered:
-    return await _played(stage, end("done"), body={"input": {"order": "seven"}}, input=NUMBERED)
+@route("dry_run_definition", "invalid_input")
+async def played_with_something_else(stage: Stage, route: Route) -> Answered:
+    return await _played(stage, route, end("done"), body={"input": {"order": "seven"}}, input=NUMBERED)
 
 
 @route("dry_run", "payload_reserved")
-async def played_with_a_reference(stage: Stage, _route: Route) -> Answered:
-    return await _played(stage, end("done"), body={"input": {"$secret": "KEY"}})
+@route("dry_run_definition", "payload_reserved")
+async def played_with_a_reference(stage: Stage, route: Route) -> Answered:
+    return await _played(stage, route, end("done"), body={"input": {"$secret": "KEY"}})
 
 
 @route("dry_run", "invalid_answer")
-async def played_without_a_decision(stage: Stage, _route: Route) -> Answered:
-    return await _played(stage, approval(), body={"answers": {"review": "perhaps"}})
+@route("dry_run_definition", "invalid_answer")
+async def played_without_a_decision(stage: Stage, route: Route) -> Answered:
+    return await _played(stage, route, approval(), body={"answers": {"review": "perhaps"}})
 
 
 @route("dry_run", "comment_required")
-async def played_without_a_comment(stage: Stage, _route: Route) -> Answered:
+@route("dry_run_definition", "comment_required")
+async def played_without_a_comment(stage: Stage, route: Route) -> Answered:
     said = {"approved": False, "comment": " "}
-    return await _played(stage, approval(comment="required"), body={"answers": {"review": said}})
+    return await _played(stage, route, approval(comment="required"), body={"answers": {"review": said}})
 
 
 @route("dry_run", "too_many_steps")
-async def played_without_an_end(stage: Stage, _route: Route) -> Answered:
-    return await _played(stage, ENDLESS, body={})
+@route("dry_run_definition", "too_many_steps")
+async def played_without_an_end(stage: Stage, route: Route) -> Answered:
+    return await _played(stage, route, ENDLESS, body={})

@@ -26,6 +26,7 @@ from layover.model.workflows import (
     DryRunBody,
     Imported,
     NodeType,
+    TextDryRunBody,
 )
 from layover.runtime.queries.graphs import drawn
 
@@ -92,6 +93,26 @@ async def list_node_types(call: Request[None, NoQuery]) -> Response:
 async def get_definition_schema(call: Request[None, NoQuery]) -> Response:
     """Show the JSON Schema of definitions, for editors."""
     return Response(await call.service.workflows.schema())
+
+
+@routes.post(
+    "/workflows/dry-run",
+    needs=("workflow:read",),
+    body=TextDryRunBody,
+    answers={200: DryRun},
+    problems=(
+        "invalid_definition",
+        "invalid_input",
+        "comment_required",
+        "invalid_answer",
+        "payload_reserved",
+        "too_many_steps",
+    ),
+)
+async def dry_run_definition(call: Request[TextDryRunBody, NoQuery]) -> Response:
+    """Play a definition before it is kept, as a dry run of a workflow does; nothing is kept."""
+    body = call.body
+    return Response(await call.service.workflows.dry_run_of(body.definition, body.input, body.outputs, body.answers))
 
 
 @routes.post(

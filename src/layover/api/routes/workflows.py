@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of
+from layover.api.definitions import MEDIA_TYPES, AllowQuery, plan_of, syntax_of
 from layover.api.openapi_examples import DEFINITION
 from layover.api.pause_ends import resume_time_of
 from layover.api.problems import Refusal
@@ -19,6 +19,7 @@ from layover.model.shared import EmptyBody, Page, ReasonBody
 from layover.model.workflows import (
     Differences,
     PauseWorkflowBody,
+    Resting,
     ResumeWorkflowBody,
     WorkflowChange,
     WorkflowVersion,
@@ -159,6 +160,38 @@ async def diff_workflow(call: Request[None, DiffQuery]) -> Response:
     Nodes are told apart by their ids, so one that has only moved in its list is not different.
     """
     return Response(await call.service.workflows.diff(call.path["name"], call.query.before, call.query.after))
+
+
+@routes.post(
+    "/workflows/{name}/diff",
+    needs=("workflow:read",),
+    body=bytes,
+    media_types=MEDIA_TYPES,
+    answers={200: Differences},
+    problems=("invalid_definition", "unknown_workflow"),
+    examples=_EXAMPLES,
+)
+async def compare_workflow(call: Request[bytes, NoQuery]) -> Response:
+    """Show how a definition differs from the newest version, before it is kept; nothing is kept.
+
+    `after` is the number that it would get: that of the newest version if the two run alike.
+    """
+    return Response(await call.service.workflows.compare(call.path["name"], call.body, syntax=syntax_of(call)))
+
+
+@routes.get(
+    "/workflows/{name}/resting",
+    needs=("execution:read",),
+    answers={200: Resting},
+    problems=("unknown_workflow",),
+)
+async def get_resting(call: Request[None, NoQuery]) -> Response:
+    """Show where executions rest that have not ended: how many by status, and at which nodes of the graph they wait.
+
+    At most 5,000 executions of each status and 5,000 pause points are looked at; `more` says that there are others. It
+    also needs `workflow:read`.
+    """
+    return Response(await call.service.workflows.resting(call.path["name"]))
 
 
 @routes.get(

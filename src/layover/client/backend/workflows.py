@@ -27,7 +27,9 @@ from layover.model.workflows import (
     Imported,
     NodeType,
     PauseWorkflowBody,
+    Resting,
     ResumeWorkflowBody,
+    TextDryRunBody,
     WorkflowChange,
     WorkflowVersion,
 )
@@ -110,6 +112,37 @@ class HttpWorkflows:
     async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
         """Return what is different between two versions."""
         return await self._transport.ask(get(path_of("workflows", name, "diff", from_=before, to=after)), Differences)
+
+    async def compare(self, name: str, definition: str | Mapping[str, object]) -> Differences:
+        """Return how a definition differs from the newest version."""
+        if problems := await asyncio.to_thread(_unsendable, definition):
+            raise InvalidDefinition(problems)
+        with _as_given(definition):
+            request = _definition(path_of("workflows", name, "diff"), definition)
+            return await self._transport.ask(request, Differences)
+
+    async def resting(self, name: str) -> Resting:
+        """Return where the executions of a workflow rest that have not ended."""
+        return await self._transport.ask(get(path_of("workflows", name, "resting")), Resting)
+
+    async def dry_run_of(
+        self,
+        definition: str | Mapping[str, object],
+        input: object,  # noqa: A002 - as the interface
+        outputs: Mapping[str, object],
+        answers: Mapping[str, object],
+    ) -> DryRun:
+        """Play a definition that is stored nowhere."""
+        if problems := await asyncio.to_thread(_unsendable, definition):
+            raise InvalidDefinition(problems)
+        body = TextDryRunBody(
+            definition=definition if isinstance(definition, str) else json_of(dict(definition)).decode(),
+            input=plain(input),
+            outputs={name: plain(output) for name, output in outputs.items()},
+            answers={name: plain(answer) for name, answer in answers.items()},
+        )
+        with _as_given(definition):
+            return await self._transport.ask(post(path_of("workflows", "dry-run"), body), DryRun)
 
     async def dry_run(
         self,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         Loaded,
         PausedFilter,
         PointFilter,
+        RestingCounts,
         Standing,
     )
 
@@ -54,6 +55,12 @@ class QueryStore(Protocol):
 
     async def count_by_status(self) -> dict[str, int]:
         """Count executions by status."""
+
+    async def count_resting(self, workflow: str, most: int) -> RestingCounts:
+        """Count what has not ended of a workflow: executions by status, and points that wait by their nodes.
+
+        No more than `most` executions of each status, whatever their workflow, and `most` points are looked at.
+        """
 
     async def read_gauges(self, now: int, before: int, workflows: int) -> Gauges:
         """Count what has not ended or waits, pauses since before a moment, and what is paused of so many workflows.

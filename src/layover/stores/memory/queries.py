@@ -9,17 +9,18 @@ from msgspec.structs import asdict, replace
 
 from layover.core.engine.state import PEOPLE
 from layover.ports.trigger_records import TRIGGER_STATES
-from layover.ports.view_records import ExecutionRow, Gauges, Loaded, Standing
+from layover.ports.view_records import ExecutionRow, Gauges, Loaded, PointFilter, Standing
 from layover.stores.checks import at_most, check_ids
 from layover.stores.execution_search import fits
 from layover.stores.filters import check_conditions, document_fulfils
 from layover.stores.json_contains import check_where, document_contains
+from layover.stores.resting import OPEN, resting_counts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.records import Entry, Head, PointRow, Wait
-    from layover.ports.view_records import ExecutionFilter, PausedFilter, PointFilter
+    from layover.ports.view_records import ExecutionFilter, PausedFilter, RestingCounts
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
 
@@ -73,6 +74,10 @@ class MemoryQueries:
     async def count_by_status(self) -> dict[str, int]:
         """Count executions by status."""
         return counts(await self._session.turn())
+
+    async def count_resting(self, workflow: str, most: int) -> RestingCounts:
+        """Count what has not ended of a workflow."""
+        return resting(await self._session.turn(), workflow, most)
 
     async def read_gauges(self, now: int, before: int, workflows: int) -> Gauges:
         """Count what has not ended or waits."""
@@ -206,12 +211,17 @@ def _point_age(row: PointRow) -> tuple[int, str]:
     return row.point.opened_at, row.point.id
 
 
-OPEN = ("pending", "running", "pausing", "waiting", "paused")
-
-
 def counts(db: MemoryDatabase) -> dict[str, int]:
     """Count executions by status."""
     return dict(Counter(head.status for head in db.heads.values()))
+
+
+def resting(db: MemoryDatabase, workflow: str, most: int) -> RestingCounts:
+    """Count what has not ended of a workflow."""
+    heads = {status: [one for one in db.heads.values() if one.status == status][:most] for status in OPEN}
+    counted = {status: (len(found), sum(one.workflow == workflow for one in found)) for status, found in heads.items()}
+    rows = points(db, PointFilter(workflow=workflow, status=("open", "answered"), limit=most))
+    return resting_counts(counted, [(row.point.node, row.point.kind, row.point.opened_at) for row in rows], most)
 
 
 def gauges(db: MemoryDatabase, now: int, before: int, workflows: int) -> Gauges:

@@ -14,13 +14,21 @@ from layover.stores.postgres.gauges import read_gauges
 from layover.stores.postgres.paging import page
 from layover.stores.postgres.rows import EXECUTION_COLUMNS, execution_of, head_of, point_of, wait_of
 from layover.stores.read_times import TimedQueries, timed
+from layover.stores.resting import BEGINNING, OPEN, node_of_body, resting_counts
 from layover.stores.rows import command_of, entry_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.records import Entry, Head, PointRow, QueuedCommand, Wait
-    from layover.ports.view_records import ExecutionFilter, ExecutionRow, Gauges, PausedFilter, PointFilter
+    from layover.ports.view_records import (
+        ExecutionFilter,
+        ExecutionRow,
+        Gauges,
+        PausedFilter,
+        PointFilter,
+        RestingCounts,
+    )
     from layover.stores.postgres.database import Row, StatementRunner, Transaction
     from layover.stores.postgres.session import PostgresSession
 
@@ -194,6 +202,18 @@ class PostgresQueries(TimedQueries):
         async def count(tx: Transaction) -> dict[str, int]:
             await tx.fetch("allow_sequential_scans")
             return {row["status"]: row["count"] for row in await tx.fetch("count_executions")}
+
+        return await self._session.db.transact(count)
+
+    @timed
+    async def count_resting(self, workflow: str, most: int) -> RestingCounts:
+        """Count what has not ended of a workflow."""
+
+        async def count(tx: Transaction) -> RestingCounts:
+            counted = await tx.fetch("count_open_of_workflow", workflow, most, list(OPEN))
+            rows = await tx.fetch("resting_points_of_workflow", workflow, most, BEGINNING)
+            points = ((node_of_body(body), kind, at) for body, kind, at in rows)
+            return resting_counts({status: (looked_at, fit) for status, looked_at, fit in counted}, points, most)
 
         return await self._session.db.transact(count)
 

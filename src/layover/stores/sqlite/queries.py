@@ -11,6 +11,7 @@ from layover.ports.view_records import Loaded, Standing
 from layover.stores.checks import at_most
 from layover.stores.ids import key
 from layover.stores.read_times import TimedQueries, timed
+from layover.stores.resting import BEGINNING, OPEN, node_of_body, resting_counts
 from layover.stores.rows import command_of, entry_of
 from layover.stores.sqlite.gauges import read_gauges
 from layover.stores.sqlite.paging import page
@@ -23,7 +24,14 @@ if TYPE_CHECKING:
     import apsw
 
     from layover.ports.records import Entry, Head, PointRow, QueuedCommand, Wait
-    from layover.ports.view_records import ExecutionFilter, ExecutionRow, Gauges, PausedFilter, PointFilter
+    from layover.ports.view_records import (
+        ExecutionFilter,
+        ExecutionRow,
+        Gauges,
+        PausedFilter,
+        PointFilter,
+        RestingCounts,
+    )
     from layover.stores.sqlite.session import SqliteSession
 
 
@@ -107,6 +115,11 @@ class SqliteQueries(TimedQueries):
         return await self._session.read(counts)
 
     @timed
+    async def count_resting(self, workflow: str, most: int) -> RestingCounts:
+        """Count what has not ended of a workflow."""
+        return await self._session.read(lambda db: resting(db, workflow, most))
+
+    @timed
     async def read_gauges(self, now: int, before: int, workflows: int) -> Gauges:
         """Count what has not ended or waits."""
         return await self._session.read(lambda db: read_gauges(db, self._session.path, now, before, workflows))
@@ -135,6 +148,16 @@ def head_by_id(db: apsw.Connection, id_: bytes) -> Head | None:
 def commands_after(db: apsw.Connection, id_: bytes, after: int) -> list[QueuedCommand]:
     """Read the commands of an execution after one of them."""
     return [command_of(row) for row in db.execute(SQL["commands_after"], {"id": id_, "after": after})]
+
+
+def resting(db: apsw.Connection, workflow: str, most: int) -> RestingCounts:
+    """Count what has not ended of a workflow."""
+    values: dict[str, apsw.SQLiteValue] = {"workflow": workflow, "most": most}
+    counted = {
+        status: db.execute(SQL["count_open_of_workflow"], {**values, "status": status}).fetchall()[0] for status in OPEN
+    }
+    rows = db.execute(SQL["resting_points_of_workflow"], {**values, "beginning": BEGINNING})
+    return resting_counts(counted, ((node_of_body(body), kind, at) for body, kind, at in rows), most)  # type: ignore[arg-type]  # as the tables are
 
 
 def heads(db: apsw.Connection, ids: Sequence[bytes]) -> list[Head | None]:

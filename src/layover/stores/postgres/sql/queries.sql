@@ -265,6 +265,28 @@ WHERE h.status = 'paused'
 ORDER BY h.workflow, coalesce(h.paused_at, h.created_at), h.execution_id
 LIMIT $1::bigint
 
+-- name: count_open_of_workflow
+-- Executions that have not ended are few; of those with one status, $2 are looked at.
+SELECT statuses.status, counted.looked_at, counted.fit
+FROM unnest($3::text[]) AS statuses (status)
+CROSS JOIN LATERAL (
+    SELECT count(*) AS looked_at, count(*) FILTER (WHERE s.workflow = $1::text) AS fit
+    FROM (
+        SELECT h.workflow
+        FROM layover.heads AS h
+        WHERE h.status = statuses.status AND h.status <> 'completed'
+        LIMIT $2::bigint
+    ) AS s
+) AS counted
+
+-- name: resting_points_of_workflow
+-- Bodies may be long: their beginning has the node.
+SELECT substring(body FROM 1 FOR $3::integer) AS beginning, kind, opened_at
+FROM layover.pause_points
+WHERE status IN ('open', 'answered') AND workflow = $1::text
+ORDER BY workflow, kind, opened_at, id
+LIMIT $2::bigint
+
 -- name: points_by_id
 SELECT id, execution_id, workflow, status, closed_at, body, schema
 FROM layover.pause_points

@@ -213,6 +213,18 @@ WHERE status IN ('open', 'answered')
 ORDER BY opened_at, id
 LIMIT :limit
 
+-- name: count_open_of_workflow
+-- Executions that have not ended are few; of those with one status, :most are looked at.
+SELECT count(*), coalesce(sum(workflow = :workflow), 0)
+FROM (SELECT workflow FROM heads WHERE status = :status AND status <> 'completed' LIMIT :most)
+
+-- name: resting_points_of_workflow
+-- Bodies may be long: their beginning has the node.
+SELECT substr(body, 1, :beginning), kind, opened_at
+FROM pause_points
+WHERE status IN ('open', 'answered') AND workflow = :workflow
+LIMIT :most
+
 -- name: list_waiting_points_of_workflow_and_kind
 SELECT id, execution_id, workflow, status, closed_at, body, schema
 FROM pause_points

@@ -1,0 +1,203 @@
+/** A definition as text: checked while it is typed, drawn, tried out, and saved as a new version once its changes are seen. */
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams } from "@tanstack/react-router";
+import { useEffect, useMemo, useRef, useState } from "react";
+import type { Schemas } from "../api/client";
+import { workflowQuery } from "../api/queries";
+import { CodeEditor, type EditorHandle } from "../editor/CodeEditor";
+import { DryRun } from "../editor/DryRun";
+import { SaveDialog } from "../editor/SaveDialog";
+import { useCheck } from "../editor/useCheck";
+import { Graph } from "../graph/Graph";
+import { drawRun, shapeNumber } from "../graph/overlay";
+import { readDraft, writeDraft } from "../lib/drafts";
+import { useKeys } from "../lib/keys";
+import { definitionText } from "../lib/yaml";
+import { Dialog, Loading, Refused, useTitle } from "../parts/Frame";
+import { en } from "../words/en";
+import { editorWords as words } from "../words/workflow";
+
+/** A first text that can be saved as it is. */
+const EXAMPLE = `name: my-workflow
+description: What it is for, in one sentence.
+nodes:
+  - id: review
+    type: approval
+    title: May it go on?
+    deadline: 48h
+    on_deadline: reject
+    next: done
+  - id: done
+    type: end
+`;
+
+interface Draft {
+  text: string;
+  base: number; // the version that it began with; 0: none
+}
+
+export function EditWorkflow() {
+  const { name } = useParams({ from: "/workflows/$name/edit" });
+  const found = useQuery({ ...workflowQuery(name), refetchOnWindowFocus: false });
+  const saved = useMemo(() => found.data && definitionText(found.data.definition), [found.data]);
+  if (found.error && saved === undefined) return <Refused error={found.error} retry={() => void found.refetch()} />;
+  if (found.data === undefined || saved === undefined) return <Loading />;
+  return <Editor key={name} name={name} saved={saved} version={found.data.version} />;
+}
+
+export function NewWorkflow() {
+  return <Editor name="" saved={EXAMPLE} version={0} />;
+}
+
+function Editor({ name, saved, version }: { name: string; saved: string; version: number }) {
+  const navigate = useNavigate();
+  const isNew = version === 0;
+  const place = isNew ? "new" : `edit.${name}`;
+  const [draft, setDraft] = useState<Draft>(() => readDraft<Draft>(place) ?? { text: saved, base: version });
+  const [tab, setTab] = useState<"graph" | "run">("graph");
+  const [asking, setAsking] = useState<"" | "save" | "discard">("");
+  const [run, setRun] = useState<Schemas["DryRun"] | null>(null);
+  const editor = useRef<EditorHandle>(null);
+  const isChanged = draft.text !== saved;
+  const { text: checkedText, found, error } = useCheck(draft.text);
+  const title = isNew ? words.newTitle : words.title(name);
+  useTitle(title);
+  useEffect(() => {
+    // What is kept in this tab is lost with it.
+    const warn = (event: BeforeUnloadEvent) => event.preventDefault();
+    if (isChanged) window.addEventListener("beforeunload", warn);
+    return () => window.removeEventListener("beforeunload", warn);
+  }, [isChanged]);
+  const change = (text: string) => {
+    const next = { text, base: draft.base };
+    setDraft(next);
+    setRun(null);
+    writeDraft(place, text === saved ? undefined : next);
+  };
+  const problems = useMemo(() => found?.problems ?? [], [found]);
+  const errors = problems.filter((one) => one.severity !== "warning").length;
+  const isCurrent = checkedText === draft.text;
+  const [graph, setGraph] = useState<Schemas["Graph"] | null>(null);
+  useEffect(() => {
+    if (found?.graph) setGraph({ ...found.graph, version: shapeNumber(found.graph) });
+  }, [found]);
+  const drawn = useMemo(() => (graph && run ? drawRun(graph, run) : graph), [graph, run]);
+  const own = found?.graph?.workflow ?? "";
+  const maySave = isChanged && isCurrent && errors === 0 && found !== null && (isNew || own === name);
+  useKeys({ "ctrl s": () => maySave && setAsking("save") });
+  return (
+    <>
+      <p className="crumbs soft">
+        <Link to="/workflows">{en.workflows.title}</Link>
+        {!isNew && (
+          <>
+            {" / "}
+            <Link to="/workflows/$name" params={{ name }} search={{}}>
+              <bdi>{name}</bdi>
+            </Link>
+          </>
+        )}
+      </p>
+      <div className="head-line">
+        <h1>
+          <bdi>{title}</bdi> <span className="soft version">{en.execution.version(draft.base)}</span>
+        </h1>
+        <div className="acts">
+          {isChanged && (
+            <button type="button" onClick={() => setAsking("discard")}>
+              {words.discard}
+            </button>
+          )}
+          <button type="button" className="main" disabled={!maySave} onClick={() => setAsking("save")}>
+            {words.save}
+          </button>
+        </div>
+      </div>
+      <p className="soft">{isChanged ? words.kept : words.unchanged}</p>
+      <div className="split edit-split">
+        <section className="sheet edit-sheet" aria-label={words.text}>
+          <CodeEditor handle={editor} text={draft.text} change={change} problems={problems} label={words.text} />
+          <div className="problems" role="region" aria-label={words.problems}>
+            <p role="status" className={errors > 0 ? "wrong" : "soft"}>
+              {!isCurrent
+                ? words.checking
+                : problems.length === 0
+                  ? words.fine
+                  : words.found(errors, problems.length - errors)}
+            </p>
+            {error !== null && <Refused error={error} />}
+            {!isNew && isCurrent && own !== "" && own !== name && <p className="wrong">{words.otherName(name, own)}</p>}
+            <ul>
+              {problems.map((one) => (
+                <li key={`${one.path} ${one.code} ${one.line}`}>
+                  <button type="button" className="quiet" onClick={() => editor.current?.goTo(one)}>
+                    <span className={one.severity === "warning" ? "s-waiting strong" : "s-failed strong"}>
+                      {words.severity[one.severity ?? "error"]}
+                    </span>
+                    <bdi>{one.message}</bdi>
+                    {one.line && <span className="soft">{words.at(one.line, one.column)}</span>}
+                  </button>
+                </li>
+              ))}
+            </ul>
+          </div>
+        </section>
+        <section className="sheet side-sheet" aria-label={words.preview}>
+          <div className="tabs" role="group" aria-label={words.preview}>
+            {(["graph", "run"] as const).map((which) => (
+              <button type="button" key={which} aria-pressed={tab === which} onClick={() => setTab(which)}>
+                {words.tabs[which]}
+              </button>
+            ))}
+          </div>
+          <div className="canvas preview-canvas">
+            {drawn ? (
+              <Graph key={tab} graph={drawn} plain={run === null} />
+            ) : (
+              <p className="soft panel">{words.noPreview}</p>
+            )}
+          </div>
+          {graph && errors > 0 && <p className="soft feed-state">{words.stalePreview}</p>}
+          {tab === "run" && <DryRun name={place} text={draft.text} run={run} done={setRun} />}
+        </section>
+      </div>
+      {asking === "discard" && (
+        <Dialog title={words.discardTitle} close={() => setAsking("")}>
+          <p>{words.discardText}</p>
+          <div className="acts">
+            <button
+              type="button"
+              className="bad"
+              onClick={() => {
+                writeDraft(place, undefined);
+                setDraft({ text: saved, base: version });
+                setRun(null);
+                setAsking("");
+              }}
+            >
+              {words.discardDo}
+            </button>
+            <button type="button" onClick={() => setAsking("")}>
+              {en.cancel}
+            </button>
+          </div>
+        </Dialog>
+      )}
+      {asking === "save" && found?.graph && (
+        <SaveDialog
+          name={own}
+          text={draft.text}
+          graph={found.graph}
+          isNew={isNew}
+          base={draft.base}
+          close={() => setAsking("")}
+          saved={(one) => {
+            writeDraft(place, undefined);
+            setDraft({ text: saved, base: version });
+            void navigate({ to: "/workflows/$name", params: { name: one.name }, search: { tab: "versions" } });
+          }}
+        />
+      )}
+    </>
+  );
+}
