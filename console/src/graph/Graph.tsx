@@ -19,8 +19,9 @@ import { usePreferences } from "../lib/preferences";
 import { Loading } from "../parts/Frame";
 import { Status } from "../parts/Status";
 import { en } from "../words/en";
+import { Follow } from "./Follow";
 import type { Point } from "./layered";
-import { edgeKey, type Layout } from "./layout";
+import { edgeKey, type Layout, NODE } from "./layout";
 import workerUrl from "./layout.worker.ts?worker&url";
 
 type Data = { name: string; type: string; status: string; total: number };
@@ -137,7 +138,8 @@ function laidOut(graph: Schemas["Graph"]): Promise<Layout> {
 
 const ALIVE = new Set(["waiting", "running", "failed", "entered", "incident"]);
 
-export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: string) => void }) {
+export function Graph(props: { graph: Schemas["Graph"]; open?: (id: string) => void; follow?: boolean }) {
+  const { graph, open } = props;
   const [laid, setLaid] = useState<Layout | null>(null);
   const { theme } = usePreferences();
   const shape = `${graph.workflow}/${graph.version}/${graph.nodes.length}/${graph.edges.length}`;
@@ -234,6 +236,7 @@ export function Graph({ graph, open }: { graph: Schemas["Graph"]; open?: (id: st
     >
       <Background gap={22} size={1} color="var(--line)" />
       <Controls showInteractive={false} />
+      {props.follow && first && <Follow x={start.x + NODE.width / 2} y={start.y + NODE.height / 2} />}
     </ReactFlow>
   );
 }
