@@ -64,7 +64,9 @@ export function BatchStart(props: {
       {plan.error ? (
         <Refused error={plan.error} retry={() => void plan.refetch()} />
       ) : (
-        <p role="status">{plan.data ? words.fits(number(plan.data.total), plan.data.more) : words.counting}</p>
+        <p role="status">
+          {plan.data ? words.fits(plan.data.total, number(plan.data.total), plan.data.more) : words.counting}
+        </p>
       )}
       {act === "cancel" && <p>{words.irrevocable}</p>}
       <div className="field">

@@ -69,7 +69,7 @@ export function Execution() {
         {permissions.includes("execution:cancel") && <Acts execution={one} />}
       </div>
       <p className="stands">
-        <Status value={one.status} />{" "}
+        <Standing execution={one} />{" "}
         <bdi>{one.error?.message ?? words.stands[one.status] ?? inWords(why.data?.summary ?? "")}</bdi>{" "}
         {one.waiting_on.some((wait) => wait.for && (wait.kind === "approval" || wait.kind === "form")) && (
           <Link to="/" search={{ point: one.waiting_on.find((wait) => wait.for)!.for! }} className="button main">
@@ -142,6 +142,17 @@ export function Execution() {
 }
 
 const GAP = 60_000; // a longer rest is folded
+
+/** `paused` is two things: a person is waited for, or an operator has paused it. */
+function Standing({ execution }: { execution: Schemas["Execution"] }) {
+  if (execution.status !== "paused") return <Status value={execution.status} />;
+  const isPerson = execution.waiting_on.some((wait) => wait.kind === "approval" || wait.kind === "form");
+  return isPerson && execution.paused_reason === null ? (
+    <Status value="person" />
+  ) : (
+    <Status value="held" text={en.status.paused!} />
+  );
+}
 
 /** How far the calls that run now have come, as they report it. */
 function Reports({ progress }: { progress: ReadonlyMap<string, Progress> }) {

@@ -87,6 +87,15 @@ export function Executions() {
               {acts.batch.acts[one]} …
             </button>
           ))}
+          {chosen.size < Math.min(rows.length, MOST_CHOSEN) && (
+            <button
+              type="button"
+              className="quiet"
+              onClick={() => setChosen(new Set(rows.slice(0, MOST_CHOSEN).map((row) => row.id)))}
+            >
+              {acts.allShown(number(Math.min(rows.length, MOST_CHOSEN)))}
+            </button>
+          )}
           <button type="button" className="quiet" onClick={() => setChosen(new Set())}>
             {acts.clear}
           </button>

@@ -44,6 +44,8 @@ export function NodeDrawer(props: {
   const permissions = useQuery(sessionQuery).data?.permissions ?? [];
   const [rewinding, setRewinding] = useState("");
   const shape = graph.nodes.find((one) => one.id === graphId(id));
+  const counts = Object.entries(shape?.runs ?? {});
+  const runs = counts.reduce((sum, [, count]) => sum + count, 0) > 1 ? counts : []; // of one, the status says it
   const place = placeOf(graph, id);
   const isContainer = graph.nodes.some((one) => one.parent === graphId(id));
   const context = "context" in place ? place.context : "";
@@ -53,7 +55,7 @@ export function NodeDrawer(props: {
     <Dialog title={words.title(shape?.label ?? shape?.node ?? nodeOf(id))} close={props.close} side>
       <p className="ask-facts">
         <Status value={run?.status ?? shape?.status ?? "idle"} /> <span className="soft">{shape?.type}</span>
-        {Object.entries(shape?.runs ?? {}).map(([status, count]) => (
+        {runs.map(([status, count]) => (
           <span className="soft" key={status}>
             {number(count)} {en.status[status] ?? status}
           </span>
@@ -76,8 +78,8 @@ export function NodeDrawer(props: {
                   </button>
                 </p>
               )}
-              <Run run={run} />
               {isContainer && <Iterations execution={execution.id} container={context} open={props.open} />}
+              <Run run={run} />
               <div className="acts">
                 {execution.waiting_on.some((wait) => wait.for && wait.context_id === context) && (
                   <PointLink id={execution.waiting_on.find((wait) => wait.for && wait.context_id === context)!.for!} />

@@ -4,6 +4,7 @@ export const acts = {
   select: (what: string) => `Select ${what}`,
   selected: (n: number) => `${n} selected`,
   clear: "Clear",
+  allShown: (n: string) => `Select all ${n} shown`,
   together: {
     open: (n: number) => (n === 1 ? "Decide on 1 …" : `Decide on ${n} together …`),
     openForm: (n: number) => (n === 1 ? "Answer 1 …" : `Answer ${n} together …`),
@@ -30,7 +31,8 @@ export const acts = {
     these: (n: number) => (n === 1 ? "The one that is selected" : `The ${n} that are selected`),
     all: "All that fit the filter",
     counting: "Counting …",
-    fits: (n: string, more: boolean) => `It is done to ${n}${more ? " or more" : ""} executions.`,
+    fits: (n: number, text: string, more: boolean) =>
+      n === 1 ? "It is done to one execution." : `It is done to ${text}${more ? " or more" : ""} executions.`,
     irrevocable: "What runs is stopped, open questions are closed. This cannot be undone.",
     stop: "Stop",
     state: {
