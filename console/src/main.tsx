@@ -61,7 +61,10 @@ declare module "@tanstack/react-router" {
 
 const queries: QueryClient = new QueryClient({
   defaultOptions: {
+    // What cannot be sent fails at once, and is told: kept back, a decision would be made later, unseen.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 5_000,
       // A refusal is an answer; what did not arrive, or came too often, is asked again.
       retry: (count, error) =>

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest_asyncio
+
 from tests.api.harness import served
 from tests.bounded import bound_tests
 from tests.console.definitions import BROKEN, ONBOARDING, ORDERS, REFUND, UNDOABLE
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
     import pytest
     from playwright.async_api import Browser
+
     from tests.api.harness import Api
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from playwright.async_api import Browser, Page
+
     from tests.api.harness import Api
 
 PHONE, DESK = 360, 1360
@@ -62,7 +63,7 @@ class Seen(NamedTuple):
 
 
 @asynccontextmanager
-async def signed_in(  # noqa: PLR0913 - each is named where it is given
+async def signed_in(
     browser: Browser,
     api: Api,
     width: int = DESK,

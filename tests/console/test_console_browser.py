@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Literal
 
 import pytest
 from playwright.async_api import expect
+
 from tests.console.seen import DESK, PHONE, sign_in, signed_in
 from tests.servers.chromium import needs_chromium
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
+
     from tests.console.conftest import Served
 
 pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]

@@ -49,6 +49,9 @@ export function Execution() {
   if (found.isPending) return <Loading />;
   if (found.error && !found.data) return <Refused error={found.error} retry={() => void found.refetch()} />;
   const one = found.data;
+  // An execution that waits for a person can be held by an operator at the same time.
+  const isOperators = why.data?.reasons.some((reason) => reason.kind === "operator") ?? false;
+  const isHeld = one.status === "pausing" || (one.status === "paused" && isOperators);
   const tabs = TABS.filter((name) => name !== "logs" || permissions.includes("execution:debug"));
   return (
     <>
@@ -66,11 +69,11 @@ export function Execution() {
           <bdi>{one.workflow}</bdi> {one.correlation_id && <bdi>· {one.correlation_id}</bdi>}{" "}
           <span className="soft version">{words.version(one.version)}</span>
         </h1>
-        {permissions.includes("execution:cancel") && <Acts execution={one} />}
+        {permissions.includes("execution:cancel") && <Acts execution={one} isHeld={isHeld} />}
       </div>
       <p className="stands">
-        <Standing execution={one} />{" "}
-        <bdi>{one.error?.message ?? words.stands[one.status] ?? inWords(why.data?.summary ?? "")}</bdi>{" "}
+        <Standing execution={one} isHeld={isHeld} />{" "}
+        <bdi>{one.error?.message ?? ended(one) ?? words.stands[one.status] ?? inWords(why.data?.summary ?? "")}</bdi>{" "}
         {one.waiting_on.some((wait) => wait.for && (wait.kind === "approval" || wait.kind === "form")) && (
           <Link to="/" search={{ point: one.waiting_on.find((wait) => wait.for)!.for! }} className="button main">
             {en.inbox.decide}
@@ -143,15 +146,17 @@ export function Execution() {
 
 const GAP = 60_000; // a longer rest is folded
 
+/** How it ended, if its workflow says so: "refused: too late". */
+function ended(execution: Schemas["Execution"]): string | undefined {
+  if (execution.status !== "completed" || !execution.outcome || execution.outcome === "executed") return undefined;
+  return execution.outcome_reason ? `${execution.outcome}: ${execution.outcome_reason}` : execution.outcome;
+}
+
 /** `paused` is two things: a person is waited for, or an operator has paused it. */
-function Standing({ execution }: { execution: Schemas["Execution"] }) {
+function Standing({ execution, isHeld }: { execution: Schemas["Execution"]; isHeld: boolean }) {
   if (execution.status !== "paused") return <Status value={execution.status} />;
   const isPerson = execution.waiting_on.some((wait) => wait.kind === "approval" || wait.kind === "form");
-  return isPerson && execution.paused_reason === null ? (
-    <Status value="person" />
-  ) : (
-    <Status value="held" text={en.status.paused!} />
-  );
+  return isPerson && !isHeld ? <Status value="person" /> : <Status value="held" text={en.status.paused!} />;
 }
 
 /** How far the calls that run now have come, as they report it. */
@@ -252,14 +257,11 @@ function Logs({ id }: { id: string }) {
   );
 }
 
-function Acts({ execution }: { execution: Schemas["Execution"] }) {
+function Acts({ execution, isHeld }: { execution: Schemas["Execution"]; isHeld: boolean }) {
   const queries = useQueryClient();
   const [asking, setAsking] = useState<"" | "cancel" | "retry">("");
   const [reason, setReason] = useState("");
   const isOver = ["completed", "failed", "cancelled"].includes(execution.status);
-  const isHeld =
-    execution.status === "pausing" ||
-    (execution.status === "paused" && execution.paused_reason !== null && execution.paused_node === null);
   const act = useMutation({
     mutationFn: (what: "pause" | "resume" | "cancel") => {
       const params = { path: { id: execution.id }, header: key() };

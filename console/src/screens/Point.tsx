@@ -51,6 +51,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
   const [wrong, setWrong] = useState<Record<string, string>>({});
   const [asking, setAsking] = useState<"" | "delegate" | "ask" | "reply">("");
   const [text, setText] = useState("");
+  const [told, setTold] = useState(""); // what was done here last, if the point itself does not show it
   const fields = point.schema === null || point.schema === undefined ? [] : fieldsOf(point.schema);
   const act = useMutation({
     mutationFn: (what: Act) => send(point, what),
@@ -60,6 +61,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
       void queries.invalidateQueries({ queryKey: ["execution", point.execution_id] });
       setAsking("");
       setText("");
+      setTold(what.act === "delegate" ? acts.delegated(what.text) : what.act === "take-back" ? words.taken : "");
       if (what.act === "approve" || what.act === "reject" || what.act === "answer") {
         clearDraft();
         if (changed.final_at === null || changed.final_at === undefined) props.go(props.next);
@@ -293,6 +295,11 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
             {words.takeBack}
           </button>
         </div>
+      )}
+      {told && (
+        <p className="notice" role="status">
+          <bdi>{told}</bdi>
+        </p>
       )}
       {act.error && <Refused error={act.error} />}
       <p>

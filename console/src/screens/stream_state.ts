@@ -51,10 +51,13 @@ export function useStream(id: string, isKnown: boolean): Followed {
         void queries.invalidateQueries({ queryKey: ["execution", id] });
       }, AT_REST);
     };
+    let wasLive = true;
     const stop = follow(`/api/v1/executions/${id}/stream?since=${since}`, {
       tell: (state) => {
         setFeed(state);
-        if (state === "live" || state === "lost") setHeardAt(Date.now());
+        // The data are as old as the loss; tries that fail make them no younger.
+        if (state === "live" || (state === "lost" && wasLive)) setHeardAt(Date.now());
+        wasLive = state === "live" || (wasLive && state === "connecting");
       },
       take: (messages) => {
         const reports = readAll<Progress>(messages, (name) => name === "progress");

@@ -56,6 +56,7 @@ export const acts = {
   earlier: "Show earlier",
   editText: "Edit as text",
   follow: "Follow in the graph",
+  delegated: (to: string) => `${to} decides in your place.`,
   takeOver: "Take over",
   replyTo: "Your reply",
   node: {
