@@ -7,6 +7,7 @@ opens the screens and compares what they say with that: where it differs, the pi
 from __future__ import annotations
 
 import asyncio
+import difflib
 import re
 import sys
 import tempfile
@@ -34,6 +35,7 @@ _PASSING: Final = (
     (re.compile(r"/(executions|\?point=)/?[0-9a-f-]{36}"), r"/\1/…"),
     (re.compile(r"point=[0-9a-f-]{36}"), "point=…"),
     (re.compile(r"\b[0-9a-f]{8}\b"), "…"),
+    (re.compile(r"(choose|allow) waits for an? (answer|decision) by anybody"), "…"),
     (re.compile(r"\d\d:\d\d:\d\d"), "…"),
     (re.compile(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \w+ \d+"), "…"),
     (re.compile(r"\b\w{3} \d{1,2}, \d{4}, [\d:]+ [AP]M"), "…"),
@@ -119,7 +121,8 @@ async def _take(browser: Browser, api: Api, scene: Scene, folder: Path | None) -
             said += "\n" + await seen.page.get_by_role("dialog").aria_snapshot()
     for pattern, instead in _PASSING:
         said = pattern.sub(instead, said)
-    return f"# {scene.name}\n{said}\n"
+    lines = sorted(set(said.splitlines()))  # what opened in the same millisecond has no order
+    return "\n".join([f"# {scene.name}", *lines, ""])
 
 
 async def main(folder: Path | None) -> str:
@@ -129,16 +132,21 @@ async def main(folder: Path | None) -> str:
             return "\n".join([await _take(browser, api, scene, folder) for scene in await _filled(api)])
 
 
-def _run() -> str:
+def _run() -> str | None:
+    """Return what is wrong, if anything is."""
     if not HAS_CHROMIUM:
         print("There is no Chromium here: nothing is looked at.")
-        return ""
-    if "--check" not in sys.argv:
+    elif "--check" not in sys.argv:
         TEXT.write_text(asyncio.run(main(FOLDER)), "utf-8")
-        return ""
-    if asyncio.run(main(None)) != TEXT.read_text("utf-8"):
-        return "The pictures of the console are old: run tools/console_screenshots.py, look at them, and commit them."
-    return ""
+    else:
+        said = asyncio.run(main(None))
+        differ = "".join(
+            difflib.unified_diff(TEXT.read_text("utf-8").splitlines(keepends=True), said.splitlines(keepends=True), n=0)
+        )
+        if differ:
+            again = "run tools/console_screenshots.py, look at what it takes, and commit it"
+            return f"The pictures of the console are old: {again}.\n{differ}"
+    return None
 
 
 if __name__ == "__main__":

@@ -140,6 +140,7 @@ async def test_a_batch_shows_its_progress_and_what_became_of_each(browser: Brows
             await seen.start("refund", {"order": f"B-{n}", "amount": n}, correlation_id=f"B-{n}", tags=["bulk"])
         await seen.start("broken", {"amount": 1}, correlation_id="B-3", tags=["bulk"])
         await seen.open("/executions?q=tag%3Abulk", "Executions")
+        await expect(page.get_by_role("link", name="B-3")).to_be_visible()
         await seen.press("j", "x", "j", "x")
         await expect(page.get_by_role("checkbox", name="Select refund B-2")).to_be_checked()
         await page.get_by_role("button", name="Pause …").click()

@@ -43,7 +43,7 @@ async def test_every_screen_is_accessible_fits_and_keeps_the_policy(
         await seen.check(f"executions-{name}")
         await page.get_by_role("checkbox", name="Select broken").check()
         await page.get_by_role("button", name="Retry").click()
-        await expect(page.get_by_role("dialog")).to_contain_text("1 executions")
+        await expect(page.get_by_role("dialog")).to_contain_text("one execution")
         await seen.check(f"batch-{name}")
         await seen.open(f"/executions/{server.onboarding}", "onboarding")
         await expect(page.locator(".react-flow__node", has_text="choose")).to_be_visible()

@@ -46,8 +46,13 @@ export function Execution() {
     element?.addEventListener("keydown", onKey);
     return () => element?.removeEventListener("keydown", onKey);
   }, [id, navigate]);
-  if (found.isPending) return <Loading />;
-  if (found.error && !found.data) return <Refused error={found.error} retry={() => void found.refetch()} />;
+  if (!found.data)
+    return (
+      <>
+        <h1>{en.nav.executions}</h1>
+        {found.isPending ? <Loading /> : <Refused error={found.error} retry={() => void found.refetch()} />}
+      </>
+    );
   const one = found.data;
   // An execution that waits for a person can be held by an operator at the same time.
   const isOperators = why.data?.reasons.some((reason) => reason.kind === "operator") ?? false;

@@ -11,6 +11,7 @@ import { useDraft } from "../lib/drafts";
 import { useKeys } from "../lib/keys";
 import { moment } from "../lib/time";
 import { Data, Loading, Refused, useNow } from "../parts/Frame";
+import { Long } from "../parts/Long";
 import { Status } from "../parts/Status";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
@@ -326,7 +327,7 @@ function Facts({ shown }: { shown: unknown }) {
               <bdi>{name}</bdi>
             </dt>
             <dd>
-              <bdi>{typeof value === "object" ? JSON.stringify(value) : String(value)}</bdi>
+              <Long text={typeof value === "object" ? JSON.stringify(value) : String(value)} />
             </dd>
           </div>
         ))}

@@ -8,6 +8,7 @@ import { dataOf, fieldsOf, type Typed } from "../forms/subset";
 import { type Outcome, sendAll } from "../lib/parallel";
 import { differences } from "../lib/together";
 import { Dialog } from "../parts/Frame";
+import { Long } from "../parts/Long";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
 
@@ -93,7 +94,7 @@ export function Together({ points, close }: { points: readonly PausePoint[]; clo
                       <bdi>{name}</bdi>
                     </dt>
                     <dd>
-                      <bdi>{value}</bdi>
+                      <Long text={value} />
                     </dd>
                   </div>
                 ))}
@@ -122,7 +123,7 @@ export function Together({ points, close }: { points: readonly PausePoint[]; clo
                     </td>
                     {values.map((value, i) => (
                       <td key={names[i]}>
-                        <bdi>{value}</bdi>
+                        <Long text={value} />
                       </td>
                     ))}
                   </tr>
