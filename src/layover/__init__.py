@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.batches import BatchCanary, BatchInfo, BatchItem
     from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, Notification, Redelivered
+    from layover.model.deploy_plans import DeployGroup, DeployPlan
     from layover.model.executions import (
         Attempt,
         Event,
@@ -75,12 +76,14 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.node_searches import FoundNode
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, PointLink
     from layover.model.problems import PointDifference, Winner
     from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.triggers import (
@@ -93,6 +96,7 @@ if TYPE_CHECKING:
         TriggerInput,
         TriggerOccurrence,
     )
+    from layover.model.views import SavedView, ViewFilter
     from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
@@ -149,6 +153,8 @@ __all__ = [
     "Delivery",
     "DeliveryAttempt",
     "DeliveryHandle",
+    "DeployGroup",
+    "DeployPlan",
     "Destination",
     "DestinationHandle",
     "Difference",
@@ -165,6 +171,7 @@ __all__ = [
     "ExecutionSummary",
     "Failure",
     "Fired",
+    "FoundNode",
     "Graph",
     "GraphEdge",
     "GraphNode",
@@ -210,8 +217,10 @@ __all__ = [
     "ReplayStep",
     "Replayed",
     "RequestPolicy",
+    "ResumeEntry",
     "ResumeSignal",
     "Retry",
+    "SavedView",
     "SealHeader",
     "Secret",
     "SecretStatus",
@@ -241,6 +250,7 @@ __all__ = [
     "TriggerOccurrence",
     "Unavailable",
     "Until",
+    "ViewFilter",
     "WaitTimeout",
     "WaitingOn",
     "Why",
@@ -289,20 +299,24 @@ _NAMES = {
     "layover.model.access": "ApiKey AuditEntry Caller NewApiKey OpenSession SecretStatus SignInLink",
     "layover.model.batches": "BatchCanary BatchInfo BatchItem",
     "layover.model.deliveries": "Delivery DeliveryAttempt Destination Notification Redelivered",
+    "layover.model.deploy_plans": "DeployGroup DeployPlan",
     "layover.model.executions": (
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "ReplayStep WaitingOn Why WhyReason"
     ),
+    "layover.model.node_searches": "FoundNode",
     "layover.model.pause_ends": "ResumeSignal",
     "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
     "layover.model.problems": "PointDifference Winner",
     "layover.model.repeat_plans": "RepeatPlan",
+    "layover.model.resumes": "ResumeEntry",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
     "layover.model.triggers": (
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
+    "layover.model.views": "SavedView ViewFilter",
     "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",

@@ -19,6 +19,7 @@ from layover.api.routes import (
     health,
     hooks,
     keys,
+    node_searches,
     people,
     points,
     resume,
@@ -29,6 +30,7 @@ from layover.api.routes import (
     start,
     streams,
     triggers,
+    views,
     workflows,
 )
 
@@ -50,7 +52,9 @@ FAMILIES: Final[tuple[Routes, ...]] = (
     destinations.routes,
     deliveries.routes,
     batches.routes,
+    node_searches.routes,
     people.routes,
+    views.routes,
     definitions.routes,
     session.routes,
     keys.routes,
