@@ -31,7 +31,7 @@ async def test_a_stream_that_was_cut_by_a_restart_goes_on_and_shows_each_event_o
     browser: Browser, tmp_path: Path
 ) -> None:
     async with engine_at(tmp_path) as engine, listening(engine) as api:
-        port = urlsplit(api.url).port
+        port = urlsplit(api.url).port or 0
         await engine.workflows.register(REFUND)
         body = {"workflow": "refund", "input": {"order": "S-1", "amount": 5}, "wait": "10s"}
         started = (await api.post("/executions", body)).json["id"]

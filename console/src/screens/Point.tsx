@@ -84,7 +84,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
       } catch {
         problems = { json: "json" };
       }
-    } else if (fields.length > 0 && what !== "reject") ({ data, wrong: problems } = dataOf(fields, draft.typed));
+    } else if (fields.length > 0) ({ data, wrong: problems } = dataOf(fields, draft.typed));
     setWrong(problems);
     if (Object.keys(problems).length === 0) act.mutate({ act: what, data, comment: draft.comment.trim() });
   };

@@ -48,7 +48,7 @@ export function Together({ points, close }: { points: readonly PausePoint[]; clo
       } catch {
         problems = { json: en.form.notJson };
       }
-    } else if (fields.length > 0 && act !== "reject") ({ data, wrong: problems } = dataOf(fields, typed));
+    } else if (fields.length > 0) ({ data, wrong: problems } = dataOf(fields, typed));
     setWrong(problems);
     if (Object.keys(problems).length === 0) all.mutate({ act, data, comment: comment.trim() });
   };
