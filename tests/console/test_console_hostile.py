@@ -53,7 +53,9 @@ async def _is_inert(seen: Seen, name: str) -> None:
 
 
 @pytest.mark.parametrize("width", [DESK, PHONE])
-async def test_hostile_texts_are_texts_on_every_screen(browser: Browser, server: Served, width: int) -> None:
+async def test_hostile_texts_are_texts_at_a_question_and_in_its_execution(
+    browser: Browser, server: Served, width: int
+) -> None:
     api = server.api
     await api.engine.workflows.register(WORKFLOW)
     given = {"text": HOSTILE, "large": "<i>&" * 20_000, HOSTILE: HOSTILE}
@@ -76,20 +78,5 @@ async def test_hostile_texts_are_texts_on_every_screen(browser: Browser, server:
         await seen.open(f"/executions/{started}", "hostile")
         await expect(page.locator(".stands")).to_contain_text(_BEGINNING)
         await _is_inert(seen, f"hostile-execution-{width}")
-        await page.get_by_role("button", name="Data").click()
-        await expect(page.get_by_role("region", name="Input")).to_contain_text(_BEGINNING)
-        await _is_inert(seen, f"hostile-data-{width}")
-        await seen.open(f"/executions/{started}?node=ask", "hostile")
-        await expect(page.get_by_role("dialog")).to_contain_text("Output")
-        await _is_inert(seen, f"hostile-node-{width}")
-        await seen.open("/executions?q=workflow%3Ahostile", "Executions")
-        await expect(page.get_by_role("link", name=_BEGINNING)).to_be_visible()
-        await _is_inert(seen, f"hostile-executions-{width}")
-        await page.goto(f"{api.url}/console/executions?q=" + "%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E" + "W" * 200)
-        await expect(page.get_by_text("No execution fits this filter.")).to_be_visible()
-        await _is_inert(seen, f"hostile-filter-{width}")
-        await seen.open("/workflows/hostile", "hostile")
-        await expect(page.locator(".react-flow__node").first).to_be_visible()
-        await _is_inert(seen, f"hostile-workflow-{width}")
     done = (await api.get(f"/executions/{started}?wait=10s&until=end")).json
     assert (done["outcome"], done["outcome_reason"]) == ("refused", HOSTILE)
