@@ -64,6 +64,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/observed.py --calls
 	$(BIN)/python bench/http_surface.py
 	$(BIN)/python bench/http_surface.py --postgres
+	$(BIN)/python bench/console.py
 
 torture: .venv/ready ## property tests, a broken engine, dying processes, load: make torture SEED=7 ROUNDS=100 MINUTES=5
 	LAYOVER_TORTURE=$(ROUNDS) LAYOVER_SIMULATION_SECONDS=90 LAYOVER_SIMULATION_SEED=commit $(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)

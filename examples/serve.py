@@ -33,20 +33,29 @@ def admin_key(folder: Path) -> str:
     return file.read_text()
 
 
-async def waiting(database: str, url: str) -> tuple[str, str, str]:
-    """Return an approval that is waited for, its execution, and a link to its page; a refund is started if none is."""
+FUNCTIONS = [nodes.find_payment, nodes.pay_back, nodes.charge_card, nodes.start_picking]
+
+
+async def waiting(database: str, url: str) -> tuple[str, str, str, str]:
+    """Return an approval that is waited for, its execution, a link to its page, and one that signs a browser in.
+
+    A refund is started if none waits, and an order at the first run: its graph has loops, branches and a form.
+    """
     settings = Settings(public_url=url)
-    refund = HERE / "server" / "refund.yaml"
-    async with Engine(
-        database, nodes=[nodes.find_payment, nodes.pay_back], workflows=[refund], settings=settings
-    ) as engine:
+    workflows = [HERE / "server" / "refund.yaml", HERE / "order.yaml"]
+    async with Engine(database, nodes=FUNCTIONS, workflows=workflows, settings=settings) as engine:
+        if not (await engine.executions(workflow="order").page(limit=1)).items:
+            lines = [{"sku": "lamp"}, {"sku": "desk"}, {"sku": "chair"}]
+            order = {"id": "A-18", "total": 480, "tier": "gold", "lines": lines}
+            await engine.start("order", order, correlation_id="A-18", until="people")
         found = await engine.points(workflow="refund").page(limit=1)
         if not found.items:
             await engine.start("refund", {"order": "A-17", "amount": 250}, until="people")
             found = await engine.points(workflow="refund").page(limit=1)
         (point,) = found.items
         link = await point.create_link("you", expires_in="1d")
-        return point.id, point.execution_id, link.url or ""
+        sign_in = await engine.create_sign_in_link("admin", roles=["admin"], expires_in="1h")
+        return point.id, point.execution_id, link.url or "", sign_in.url or ""
 
 
 def main() -> NoReturn:
@@ -58,12 +67,14 @@ def main() -> NoReturn:
     port, folder = given.port, given.folder
     folder.mkdir(mode=0o700, exist_ok=True)
     database, url = f"sqlite:///{folder / 'layover.db'}", f"http://127.0.0.1:{port}"
-    point, execution, page = asyncio.run(waiting(database, url))
+    point, execution, page, sign_in = asyncio.run(waiting(database, url))
     key = os.environ.setdefault("LAYOVER_ADMIN_KEY", admin_key(folder))
     os.environ.setdefault("LAYOVER_LINK_IDENTITY", "link")  # who has the link decides: here, that is you alone
 
     who = f"-H 'Authorization: Bearer {key}'"
-    print(f"The console is at {url}/console. Sign in with this key:\n")
+    print("Open the console. This link signs one browser in, once, within an hour:\n")
+    print(f"  {sign_in}\n")
+    print(f"Later, {url}/console takes this key:\n")
     print(f"  {key}\n")
     print("A refund waits for an approval. This page shows what is asked; decide on it:\n")
     print(f"  {page}\n")

@@ -9,6 +9,7 @@ import { Shell } from "./parts/Shell";
 import { Executions } from "./screens/Executions";
 import { Inbox } from "./screens/Inbox";
 import "./styles.css";
+import "./acts.css";
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value ? value : undefined);
 /** The state of a screen in its URL: only what is known, only texts. */
@@ -27,7 +28,7 @@ const inbox = createRoute({
 const executions = createRoute({
   getParentRoute: () => root,
   path: "/executions",
-  validateSearch: searched("q") as (search: Record<string, unknown>) => { q?: string },
+  validateSearch: searched("q", "batch") as (search: Record<string, unknown>) => { q?: string; batch?: string },
   component: Executions,
 });
 const execution = createRoute({
@@ -88,7 +89,10 @@ declare module "@tanstack/react-router" {
 
 const queries: QueryClient = new QueryClient({
   defaultOptions: {
+    // What cannot be sent fails at once, and is told: kept back, a decision would be made later, unseen.
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always",
       staleTime: 5_000,
       // A refusal is an answer; what did not arrive, or came too often, is asked again.
       retry: (count, error) =>

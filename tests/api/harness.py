@@ -146,15 +146,15 @@ async def served(
 
 @asynccontextmanager
 async def listening(
-    engine: Runtime, *, before: Callable[[ASGIApp], ASGIApp] | None = None, **made_with: Any
+    engine: Runtime, *, before: Callable[[ASGIApp], ASGIApp] | None = None, port: int = 0, **made_with: Any
 ) -> AsyncIterator[Api]:
-    """Serve an engine that is open; `before` is middleware, which sees what is asked first."""
+    """Serve an engine that is open; `before` is middleware, which sees what is asked first. Port 0 is a free one."""
     made_with.setdefault("settings", UNLIMITED)
     made_with.setdefault("access", AccessSettings(admin_key=ADMIN_KEY))
     app = application(engine, **made_with)
     if before is not None:
         app.add_middleware(before)
-    socket = listen("127.0.0.1", 0)
+    socket = listen("127.0.0.1", port)
     serving = asyncio.get_running_loop().create_task(serve(app, [socket]))
     try:
         async with aiohttp.ClientSession() as session:

@@ -7,10 +7,9 @@ import re
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from layover.console.assets import asset_headers, console_page, find_asset
 from tests.api.browser import plain_browser
 from tests.api.harness import served
-
-from layover.console.assets import asset_headers, console_page, find_asset
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,18 +7,20 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
+
 from tests.api.harness import served
-from tests.console.test_console_browser import BROKEN, DESK, HOSTILE, PHONE, REFUND, browser, signed_in
+from tests.console.definitions import BROKEN, REFUND
+from tests.console.seen import DESK, HOSTILE, PHONE, signed_in
 from tests.servers.chromium import needs_chromium
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from playwright.async_api import Browser, Page
+
     from tests.api.harness import Api
 
 pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
-__all__ = ["browser"]  # one for all tests here
 
 LATER: Final[dict[str, Any]] = {
     "name": "reminder",
@@ -133,7 +135,7 @@ async def test_what_a_caller_may_not_see_is_not_there_and_says_which_permission(
     browser: Browser,
     server: Operated,
 ) -> None:
-    async with signed_in(browser, server.api, path="/console/operations?tab=keys", role="operator") as seen:
+    async with signed_in(browser, server.api, path="/console/operations?tab=keys", as_="operator") as seen:
         page = seen.page
         await expect(page.get_by_text("needs the permission admin")).to_be_visible()
         tabs = page.get_by_role("navigation", name="Operations").get_by_role("link")
@@ -141,7 +143,7 @@ async def test_what_a_caller_may_not_see_is_not_there_and_says_which_permission(
         await tabs.filter(has_text="Triggers").click()
         await expect(page.get_by_role("button", name="Inputs")).to_be_visible()
         await expect(page.get_by_role("button", name="Pause")).to_have_count(0)
-    async with signed_in(browser, server.api, path="/console", role="viewer") as seen:
+    async with signed_in(browser, server.api, path="/console", as_="viewer") as seen:
         await expect(seen.page.get_by_role("link", name="Workflows")).to_be_visible()
         await expect(seen.page.get_by_role("link", name="Operations")).to_have_count(0)
 

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
+
 from tests.api.harness import served
-from tests.console.test_console_browser import DESK, PHONE, signed_in
+from tests.console.seen import DESK, PHONE, signed_in
 from tests.servers.chromium import chromium, needs_chromium
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from playwright.async_api import Browser, Page
+
     from tests.api.harness import Api
 
 pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]

@@ -15,6 +15,7 @@ _MEASURES_OF_POSTGRES = ["chain1", "leg1", "pauses_and_calls", "timers", "restar
 # The arguments that make a script small. A script that is not here fails the first test: give it a small size.
 _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/audit.py": [_SMALL],
+    "bench/console.py": [_SMALL],
     "bench/core.py": [_SMALL],
     "bench/definitions.py": [_SMALL],
     "bench/deliveries.py": [_SMALL, ["--postgres", *_SMALL]],
@@ -44,6 +45,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "tools/chaos.py": [["--minutes", "0.01", "--processes", "1", "--people", "1"]],
     "tools/check_order.py": [[]],
     "tools/cli_reference.py": [["--check"]],
+    "tools/console_screenshots.py": [["--check"]],
     "tools/errors_reference.py": [["--check"]],
     "tools/delivery_chaos.py": [["--seconds", "0", "--servers", "1"]],
     "tools/dashboard.py": [["--check"]],

@@ -57,6 +57,19 @@ def test_it_has_the_page_that_shows_the_document(installed: Path) -> None:
     assert {one.name for one in folder.iterdir()} == {"page.html", "app.js", "style.css"}
 
 
+_CONSOLE = """
+import re
+from layover.console.assets import console_page, find_asset
+page, headers = console_page("/tools")
+names = re.findall(r"/assets/([^\\"]+)", page.decode())
+print(headers["cache-control"], len(names) > 0, all(find_asset(name) is not None for name in names))
+"""
+
+
+def test_it_serves_the_console(installed: Path, tmp_path: Path) -> None:
+    assert _run(installed, tmp_path, sys.executable, "-c", _CONSOLE) == "no-cache True True\n"
+
+
 def test_it_has_every_statement_and_every_migration(installed: Path) -> None:
     ours, theirs = _ROOT / "src" / "layover", installed / "layover"
     statements = sorted(file.relative_to(ours) for file in ours.rglob("*.sql"))

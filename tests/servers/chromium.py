@@ -30,7 +30,8 @@ _OPTIONS: Final = (
 expect.set_options(timeout=60_000)  # milliseconds: far more than it takes, on a machine that is busy with others too
 
 needs_chromium = pytest.mark.skipif(
-    _FOUND is None, reason="there is no Chromium here: install one, or name one by LAYOVER_TEST_BROWSER"
+    _FOUND is None,
+    reason="there is no Chromium here: install one (apt-get install chromium), or name one by LAYOVER_TEST_BROWSER",
 )
 
 

@@ -65,11 +65,16 @@ export const whyQuery = (id: string) =>
     queryKey: ["execution", id, "why"],
     queryFn: () => take(client.GET("/api/v1/executions/{id}/why", one(id))),
   });
-export const nodesQuery = (id: string) =>
+/** What became of one node in one scope. */
+export const runQuery = (id: string, context: string) =>
   queryOptions({
-    queryKey: ["execution", id, "nodes"],
+    queryKey: ["execution", id, "run", context],
     queryFn: () =>
-      take(client.GET("/api/v1/executions/{id}/nodes", { params: { path: { id }, query: { limit: 100 } } })),
+      take(
+        client.GET("/api/v1/executions/{id}/nodes", {
+          params: { path: { id }, query: { context_id: context, limit: 1 } },
+        }),
+      ),
   });
 
 export const workflowsQuery = queryOptions({

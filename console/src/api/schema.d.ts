@@ -1016,6 +1016,34 @@ export interface paths {
          */
         get: operations["diff_workflow"];
         put?: never;
+        /**
+         * Show how a definition differs from the newest version, before it is kept; nothing is kept.
+         * @description `after` is the number that it would get: that of the newest version if the two run alike.
+         *
+         *     Needs the permission `workflow:read`.
+         */
+        post: operations["compare_workflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{name}/resting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show where executions rest that have not ended: how many by status, and at which nodes of the graph they wait.
+         * @description At most 5,000 executions of each status and 5,000 pause points are looked at; `more` says that there are others. It also needs `workflow:read`.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["get_resting"];
+        put?: never;
         post?: never;
         delete?: never;
         options?: never;
@@ -1805,6 +1833,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List nodes of all executions, those of the newest execution first.
+         * @description A page reads the logs of a thousand executions at most: it may have few nodes, or none, while its `next` says that more are left.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["search_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/people": {
         parameters: {
             query?: never;
@@ -1848,6 +1898,70 @@ export interface paths {
          * @description Needs the permission `admin`.
          */
         delete: operations["delete_person"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the instances that have the database open, by name, with how many executions each drives.
+         * @description An instance that was lost is listed for as long as leases of it are left.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["list_instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/timers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what is due at a moment and driven by no instance, the earliest first: timers, retries, starts.
+         * @description Needs the permission `execution:read`.
+         */
+        get: operations["list_timers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what happened over time, and how much waits now; the same numbers are given again for five seconds.
+         * @description Figures are counted from what is kept: executions that were purged are not in them.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["get_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1911,10 +2025,70 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find everything that is wrong with a definition; nothing is kept.
+         * Find everything that is wrong with a definition, and draw it if it is sound; nothing is kept.
          * @description Needs the permission `workflow:read`.
          */
         post: operations["check_definition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the types that a node may have: those that are built in, then the functions of this engine by name.
+         * @description Needs the permission `workflow:read`.
+         */
+        get: operations["list_node_types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the JSON Schema of definitions, for editors.
+         * @description Needs the permission `workflow:read`.
+         */
+        get: operations["get_definition_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Play a definition before it is kept, as a dry run of a workflow does; nothing is kept.
+         * @description Needs the permission `workflow:read`.
+         */
+        post: operations["dry_run_definition"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2739,10 +2913,11 @@ export interface components {
         };
         /**
          * CheckedDefinition
-         * @description Everything that is wrong with a definition.
+         * @description Everything that is wrong with a definition, and its graph if nothing but warnings was found.
          */
         CheckedDefinition: {
             problems: components["schemas"]["DefinitionProblem"][];
+            graph: components["schemas"]["Graph"] | null;
         };
         /**
          * ClaimBody
@@ -2802,6 +2977,8 @@ export interface components {
             message: string;
             line: number | null;
             column: number | null;
+            end_line: number | null;
+            end_column: number | null;
             suggestion: string | null;
             /** @enum {unknown} */
             severity: "error" | "warning";
@@ -3015,6 +3192,35 @@ export interface components {
             answers: Record<string, never>;
         };
         /**
+         * DueTimer
+         * @description An execution that an instance has to go on with at a moment, and that none drives now.
+         */
+        DueTimer: {
+            /**
+             * Format: uuid
+             * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+             */
+            execution_id: string;
+            workflow: string;
+            /** @enum {unknown} */
+            status: "cancelled" | "completed" | "failed" | "paused" | "pausing" | "pending" | "running" | "waiting";
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            due_at: string;
+            overdue: boolean;
+            waiting_summary: components["schemas"]["WaitingSummary"] | null;
+        };
+        /**
+         * DueTimerPage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        DueTimerPage: {
+            items: components["schemas"]["DueTimer"][];
+            next: string | null;
+        };
+        /**
          * EmptyBody
          * @description Nothing.
          */
@@ -3214,6 +3420,30 @@ export interface components {
             passes: boolean;
             reason: string;
             input: unknown;
+        };
+        /**
+         * FoundNode
+         * @description What became of a node, and in which execution.
+         */
+        FoundNode: {
+            /**
+             * Format: uuid
+             * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+             */
+            execution_id: string;
+            workflow: string;
+            version: number | null;
+            /** @enum {unknown} */
+            execution_status: "cancelled" | "completed" | "failed" | "paused" | "pausing" | "pending" | "running" | "waiting";
+            node: components["schemas"]["NodeExecution"];
+        };
+        /**
+         * FoundNodePage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        FoundNodePage: {
+            items: components["schemas"]["FoundNode"][];
+            next: string | null;
         };
         /**
          * Graph
@@ -3425,6 +3655,29 @@ export interface components {
          */
         NodeExecutionPage: {
             items: components["schemas"]["NodeExecution"][];
+            next: string | null;
+        };
+        /**
+         * NodeType
+         * @description A type that a node may have: built in, or a function of the engine that answers.
+         *
+         *         `schema` is the name of its fields among the `$defs` of the schema of definitions. A `switch` has a port more for
+         *         each of its cases.
+         */
+        NodeType: {
+            name: string;
+            /** @enum {unknown} */
+            kind: "built_in" | "function";
+            description: string;
+            ports: string[];
+            schema: string;
+        };
+        /**
+         * NodeTypePage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        NodeTypePage: {
+            items: components["schemas"]["NodeType"][];
             next: string | null;
         };
         /**
@@ -3782,6 +4035,24 @@ export interface components {
             replied_at: string | null;
         };
         /**
+         * QueueLengths
+         * @description How much waits now. Each number is counted up to a bound.
+         */
+        QueueLengths: {
+            executions: {
+                [key: string]: number;
+            };
+            due: number;
+            oldest_due: string | null;
+            commands: number;
+            messages: number;
+            oldest_message: string | null;
+            oldest_pause: string | null;
+            inputs: {
+                [key: string]: number;
+            };
+        };
+        /**
          * Readiness
          * @description Whether work can be done here: each of the checks says why not.
          */
@@ -3921,6 +4192,36 @@ export interface components {
             text: string;
             /** @default null */
             number: number | null;
+        };
+        /**
+         * Resting
+         * @description Where the executions of a workflow rest that have not ended.
+         *
+         *         `more` says that there are many in all, of this workflow or of others, and not all were counted.
+         */
+        Resting: {
+            /** @example order */
+            name: string;
+            executions: {
+                [key: string]: number;
+            };
+            nodes: components["schemas"]["RestingNode"][];
+            more: boolean;
+        };
+        /**
+         * RestingNode
+         * @description A node at which executions of a workflow wait: its id in the graph, and how many pause points wait there.
+         */
+        RestingNode: {
+            id: string;
+            /** @enum {unknown} */
+            kind: "approval" | "callback" | "child" | "delivery" | "form" | "signal" | "timer";
+            count: number;
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            since: string;
         };
         /**
          * ResumeBody
@@ -4090,6 +4391,29 @@ export interface components {
         RotateTokenBody: {
             /** @default null */
             grace: string | null;
+        };
+        /**
+         * RunningInstance
+         * @description An engine that has the database open, or has left leases behind.
+         *
+         *         `since` is known of the instance that answers, `seen_at` where instances send heartbeats (PostgreSQL). One that is
+         *         not `alive` and still has executions was lost: other instances take those over when the leases end.
+         */
+        RunningInstance: {
+            name: string;
+            alive: boolean;
+            here: boolean;
+            since: string | null;
+            seen_at: string | null;
+            executions: number;
+        };
+        /**
+         * RunningInstancePage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        RunningInstancePage: {
+            items: components["schemas"]["RunningInstance"][];
+            next: string | null;
         };
         /**
          * SavedView
@@ -4268,12 +4592,64 @@ export interface components {
             until: "end" | "people" | "rest";
         };
         /**
+         * Stats
+         * @description Figures over time, and how much waits now.
+         */
+        Stats: {
+            /** @enum {unknown} */
+            span: "day" | "hour" | "week";
+            width_ms: number;
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            until: string;
+            queues: components["schemas"]["QueueLengths"];
+            buckets: components["schemas"]["StatsBucket"][];
+        };
+        /**
+         * StatsBucket
+         * @description What happened in a stretch of time.
+         *
+         *         Executions count where they started and where they ended; a question to people counts where it was asked. At most
+         *         5,000 rows of each kind are looked at: `capped` says that there were more.
+         */
+        StatsBucket: {
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            start: string;
+            started: number;
+            finished: number;
+            failed: number;
+            duration_ms: number | null;
+            asked: number;
+            answered: number;
+            pause_ms: number | null;
+            longest_pause_ms: number | null;
+            capped: boolean;
+        };
+        /**
          * StopBatchBody
          * @description Why a batch is stopped.
          */
         StopBatchBody: {
             /** @default null */
             reason: string | null;
+        };
+        /**
+         * TextDryRunBody
+         * @description A dry run of a definition that is stored nowhere: text in YAML or JSON.
+         */
+        TextDryRunBody: {
+            definition: string;
+            /** @default null */
+            input: unknown;
+            /** @default {} */
+            outputs: Record<string, never>;
+            /** @default {} */
+            answers: Record<string, never>;
         };
         /**
          * Traceback
@@ -4972,6 +5348,21 @@ export interface components {
                     code?: "cannot_move" | "idempotency_mismatch" | "in_progress" | "wrong_state";
                     /** @constant */
                     status?: 409;
+                };
+            };
+        };
+        /** @description Unprocessable Entity: `comment_required`, `invalid_answer`, `invalid_body`, `invalid_definition`, `invalid_input`, `payload_reserved`, `too_many_steps` */
+        "comment_required.invalid_answer.invalid_body.invalid_definition.invalid_input.payload_reserved.too_many_steps": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "comment_required" | "invalid_answer" | "invalid_body" | "invalid_definition" | "invalid_input" | "payload_reserved" | "too_many_steps";
+                    /** @constant */
+                    status?: 422;
                 };
             };
         };
@@ -8971,6 +9362,92 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
+    compare_workflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The name of a workflow.
+                 * @example order
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+                "application/yaml": unknown;
+                "text/yaml": unknown;
+                "application/x-yaml": unknown;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Differences"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_workflow"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_mismatch.in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_definition"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    get_resting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a workflow.
+                 * @example order
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Resting"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_workflow"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
     get_workflow_graph: {
         parameters: {
             query?: {
@@ -10988,6 +11465,60 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
+    search_nodes: {
+        parameters: {
+            query?: {
+                workflow?: string;
+                /** @description A tag of the execution. */
+                tag?: string;
+                /** @description The id of a node in its definition, in whatever scope. */
+                node?: string;
+                /** @description The type of a node. */
+                type?: string;
+                /** @description States of nodes; several are separated by commas, or the parameter is repeated. */
+                status?: string[];
+                /** @description The code of the error of the node. */
+                error_code?: string;
+                /** @description In executions that were created at this moment or later. */
+                since?: string;
+                /** @description In executions that were created before this moment. */
+                until?: string;
+                /** @description Nodes that ended, and took at least so long: `90s`. */
+                min_duration?: string;
+                /** @description Nodes that ended, and took at most so long. */
+                max_duration?: string;
+                /** @description In executions that were resumed at least so often. */
+                min_resumes?: number;
+                /** @description How many at most; more than 100 are not given. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundNodePage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_cursor"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
     list_people: {
         parameters: {
             query?: {
@@ -11132,6 +11663,98 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
+    list_instances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunningInstancePage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    list_timers: {
+        parameters: {
+            query?: {
+                /** @description How many at most; more than 100 are 100. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DueTimerPage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_cursor"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    get_stats: {
+        parameters: {
+            query?: {
+                /** @description The last hour by the minute, the last day by half hours, the last week by two. */
+                span?: "day" | "hour" | "week";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
     list_views: {
         parameters: {
             query?: never;
@@ -11165,6 +11788,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
                 name: string;
             };
             cookie?: never;
@@ -11196,6 +11823,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
                 name: string;
             };
             cookie?: never;
@@ -11236,6 +11867,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
                 name: string;
             };
             cookie?: never;
@@ -11301,6 +11936,103 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    list_node_types: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeTypePage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    get_definition_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    dry_run_definition: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TextDryRunBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DryRun"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_mismatch.in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["comment_required.invalid_answer.invalid_body.invalid_definition.invalid_input.payload_reserved.too_many_steps"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];

@@ -19,8 +19,9 @@ import { usePreferences } from "../lib/preferences";
 import { Loading } from "../parts/Frame";
 import { Status } from "../parts/Status";
 import { en } from "../words/en";
+import { Follow } from "./Follow";
 import type { Point } from "./layered";
-import { edgeKey, type Layout } from "./layout";
+import { edgeKey, type Layout, NODE } from "./layout";
 import workerUrl from "./layout.worker.ts?worker&url";
 import type { Mark, Marks } from "./overlay";
 
@@ -151,6 +152,7 @@ export function Graph(props: {
   open?: (id: string) => void;
   marks?: Marks;
   plain?: boolean; // a definition that nothing has run
+  follow?: boolean;
 }) {
   const { graph, open, marks, plain } = props;
   const [drawn, setDrawn] = useState<{ shape: string; laid: Layout } | null>(null);
@@ -258,6 +260,7 @@ export function Graph(props: {
     >
       <Background gap={22} size={1} color="var(--line)" />
       <Controls showInteractive={false} />
+      {props.follow && first && <Follow x={start.x + NODE.width / 2} y={start.y + NODE.height / 2} />}
     </ReactFlow>
   );
 }

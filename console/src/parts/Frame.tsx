@@ -85,7 +85,13 @@ export function Refused({ error, retry }: { error: unknown; retry?: () => void }
 }
 
 /** A dialog of the browser: it holds the focus, and Escape closes it. */
-export function Dialog(props: { title: string; close: () => void; side?: boolean; children: React.ReactNode }) {
+export function Dialog(props: {
+  title: string;
+  close: () => void;
+  side?: boolean;
+  wide?: boolean;
+  children: React.ReactNode;
+}) {
   const at = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     const dialog = at.current;
@@ -99,7 +105,7 @@ export function Dialog(props: { title: string; close: () => void; side?: boolean
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it closes it, as Escape does
     <dialog
       ref={at}
-      className={props.side ? "drawer" : "dialog"}
+      className={props.side ? "drawer" : props.wide ? "dialog wide" : "dialog"}
       aria-label={props.title}
       onCancel={(event) => {
         event.preventDefault();

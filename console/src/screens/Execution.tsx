@@ -4,59 +4,21 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { useEffect, useRef, useState } from "react";
 import { client, key, type Schemas, take } from "../api/client";
 import { executionQuery, graphQuery, sessionQuery, whyQuery } from "../api/queries";
-import { type Feed, follow } from "../api/stream";
 import { Graph } from "../graph/Graph";
-import { append, reduceExecution, reduceGraph } from "../graph/reduce";
 import { useKeys } from "../lib/keys";
 import { clock, day, length } from "../lib/time";
 import { Data, Dialog, Loading, Refused, Time, useNow, useTitle } from "../parts/Frame";
+import { Stale } from "../parts/Stale";
 import { Glyph, Status } from "../parts/Status";
+import { acts } from "../words/acts";
 import { en } from "../words/en";
-import { inWords, sentence } from "../words/events";
+import { inWords, nodeOf, sentence } from "../words/events";
 import { ChildGraph } from "./ChildGraph";
 import { NodeDrawer, PlanDialog } from "./NodeDrawer";
+import { type Progress, useStream } from "./stream_state";
 
 type Event = Schemas["Event"];
 const words = en.execution;
-const AT_REST = 5_000; // queries are read again at most so often
-
-function useStream(id: string): { events: Event[]; feed: Feed } {
-  const queries = useQueryClient();
-  const [events, setEvents] = useState<Event[]>([]);
-  const [feed, setFeed] = useState<Feed>("connecting");
-  const due = useRef(0);
-  useEffect(() => {
-    setEvents([]);
-    const stop = follow(`/api/v1/executions/${id}/stream`, {
-      tell: setFeed,
-      take: (messages) => {
-        const more = messages.filter((one) => one.event !== "end" && one.event !== "progress" && one.event !== "log");
-        const read = more
-          .flatMap((one) => (one.data ? [JSON.parse(one.data) as Event] : []))
-          .filter((one) => typeof one.seq === "number");
-        if (read.length === 0) return;
-        setEvents((before) => append(before, read));
-        const known = queries.getQueryData(executionQuery(id).queryKey)?.last_seq ?? -1;
-        const fresh = read.filter((one) => one.seq > known);
-        if (fresh.length === 0) return;
-        queries.setQueryData(graphQuery(id).queryKey, (graph) => graph && fresh.reduce(reduceGraph, graph));
-        queries.setQueryData(executionQuery(id).queryKey, (one) => one && fresh.reduce(reduceExecution, one));
-        if (due.current === 0)
-          due.current = window.setTimeout(() => {
-            due.current = 0;
-            void queries.invalidateQueries({ queryKey: ["execution", id] });
-          }, AT_REST);
-      },
-    });
-    return () => {
-      stop();
-      window.clearTimeout(due.current);
-      due.current = 0;
-    };
-  }, [id, queries]);
-  return { events, feed };
-}
-
 const TABS = ["events", "data", "children", "logs"] as const;
 
 export function Execution() {
@@ -66,7 +28,9 @@ export function Execution() {
   const found = useQuery(executionQuery(id));
   const graph = useQuery(graphQuery(id));
   const why = useQuery(whyQuery(id));
-  const { events, feed } = useStream(id);
+  const { events, progress, feed, heardAt, earlier } = useStream(id, found.data !== undefined);
+  const [isFollowed, setFollowed] = useState(false);
+  useKeys({ l: () => setFollowed(!isFollowed) });
   const permissions = useQuery(sessionQuery).data?.permissions ?? [];
   useTitle(found.data ? `${found.data.workflow} ${found.data.correlation_id ?? ""}` : en.nav.executions);
   const show = (search: { tab?: string; node?: string }) => navigate({ to: "/executions/$id", params: { id }, search });
@@ -83,9 +47,17 @@ export function Execution() {
     element?.addEventListener("keydown", onKey);
     return () => element?.removeEventListener("keydown", onKey);
   }, [id, navigate]);
-  if (found.isPending) return <Loading />;
-  if (found.error && !found.data) return <Refused error={found.error} retry={() => void found.refetch()} />;
+  if (!found.data)
+    return (
+      <>
+        <h1>{en.nav.executions}</h1>
+        {found.isPending ? <Loading /> : <Refused error={found.error} retry={() => void found.refetch()} />}
+      </>
+    );
   const one = found.data;
+  // An execution that waits for a person can be held by an operator at the same time.
+  const isOperators = why.data?.reasons.some((reason) => reason.kind === "operator") ?? false;
+  const isHeld = one.status === "pausing" || (one.status === "paused" && isOperators);
   const tabs = TABS.filter((name) => name !== "logs" || permissions.includes("execution:debug"));
   return (
     <>
@@ -103,11 +75,11 @@ export function Execution() {
           <bdi>{one.workflow}</bdi> {one.correlation_id && <bdi>· {one.correlation_id}</bdi>}{" "}
           <span className="soft version">{words.version(one.version)}</span>
         </h1>
-        {permissions.includes("execution:cancel") && <Acts execution={one} />}
+        {permissions.includes("execution:cancel") && <Acts execution={one} isHeld={isHeld} />}
       </div>
       <p className="stands">
-        <Status value={one.status} />{" "}
-        <bdi>{one.error?.message ?? words.stands[one.status] ?? inWords(why.data?.summary ?? "")}</bdi>{" "}
+        <Standing execution={one} isHeld={isHeld} />{" "}
+        <bdi>{one.error?.message ?? ended(one) ?? words.stands[one.status] ?? inWords(why.data?.summary ?? "")}</bdi>{" "}
         {one.waiting_on.some((wait) => wait.for && (wait.kind === "approval" || wait.kind === "form")) && (
           <Link to="/" search={{ point: one.waiting_on.find((wait) => wait.for)!.for! }} className="button main">
             {en.inbox.decide}
@@ -118,7 +90,7 @@ export function Execution() {
       <div className="split">
         <section className="sheet canvas" aria-label={words.graph} ref={canvas}>
           {graph.data ? (
-            <Graph graph={graph.data} open={(to) => void show({ ...keep, node: to })} />
+            <Graph graph={graph.data} open={(to) => void show({ ...keep, node: to })} follow={isFollowed} />
           ) : graph.error ? (
             <Refused error={graph.error} />
           ) : (
@@ -138,7 +110,20 @@ export function Execution() {
               </button>
             ))}
           </div>
-          {tab === "events" && <Timeline events={events} feed={feed} />}
+          {tab === "events" && (
+            <>
+              <p className="soft feed-state">
+                <span role="status">{words.feed[feed]}</span>
+                <Stale at={feed === "live" || feed === "ended" ? 0 : heardAt} after={5_000} />
+                <label className="follow">
+                  <input type="checkbox" checked={isFollowed} onChange={(e) => setFollowed(e.target.checked)} />
+                  {acts.follow}
+                </label>
+              </p>
+              <Reports progress={progress} />
+              <Timeline events={events} earlier={earlier} />
+            </>
+          )}
           {tab === "data" && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
             <div className="panel" tabIndex={0} role="region" aria-label={words.data}>
@@ -152,24 +137,54 @@ export function Execution() {
           {tab === "logs" && <Logs id={id} />}
         </section>
       </div>
-      {node && graph.data && <NodeDrawer execution={one} graph={graph.data} id={node} close={() => void show(keep)} />}
+      {node && graph.data && (
+        <NodeDrawer
+          execution={one}
+          graph={graph.data}
+          id={node}
+          open={(to) => void show({ ...keep, node: to })}
+          close={() => void show(keep)}
+        />
+      )}
     </>
   );
 }
 
 const GAP = 60_000; // a longer rest is folded
 
-function Timeline({ events, feed }: { events: readonly Event[]; feed: Feed }) {
+/** How it ended, if its workflow says so: "refused: too late". */
+function ended(execution: Schemas["Execution"]): string | undefined {
+  if (execution.status !== "completed" || !execution.outcome || execution.outcome === "executed") return undefined;
+  return execution.outcome_reason ? `${execution.outcome}: ${execution.outcome_reason}` : execution.outcome;
+}
+
+/** `paused` is two things: a person is waited for, or an operator has paused it. */
+function Standing({ execution, isHeld }: { execution: Schemas["Execution"]; isHeld: boolean }) {
+  if (execution.status !== "paused") return <Status value={execution.status} />;
+  const isPerson = execution.waiting_on.some((wait) => wait.kind === "approval" || wait.kind === "form");
+  return isPerson && !isHeld ? <Status value="person" /> : <Status value="held" text={en.status.paused!} />;
+}
+
+/** How far the calls that run now have come, as they report it. */
+function Reports({ progress }: { progress: ReadonlyMap<string, Progress> }) {
+  return [...progress.values()].slice(0, 20).map((one) => (
+    <p className="report" key={one.context_id}>
+      <bdi>{nodeOf(one.context_id)}</bdi>
+      <progress {...(one.total ? { max: one.total, value: one.done } : {})} aria-label={nodeOf(one.context_id)} />
+      <bdi className="soft">{one.text}</bdi>
+    </p>
+  ));
+}
+
+function Timeline({ events, earlier }: { events: readonly Event[]; earlier: (() => Promise<void>) | undefined }) {
+  const [most, setMost] = useState(300);
   const shown = events.flatMap((event) => {
     const told = sentence(event);
     return told ? [{ event, told }] : [];
   });
-  const newest = shown.slice(-300).reverse();
+  const newest = shown.slice(-most).reverse();
   return (
     <>
-      <p className="soft feed-state" role="status">
-        {words.feed[feed]}
-      </p>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
       <ol className="feed" tabIndex={0} aria-label={words.events}>
         {newest.map(({ event, told }, i) => {
@@ -190,6 +205,20 @@ function Timeline({ events, feed }: { events: readonly Event[]; feed: Feed }) {
             </li>
           );
         })}
+        {(shown.length > most || earlier) && (
+          <li>
+            <button
+              type="button"
+              className="quiet"
+              onClick={() => {
+                setMost(most + 300);
+                if (shown.length <= most + 300) void earlier?.();
+              }}
+            >
+              {acts.earlier}
+            </button>
+          </li>
+        )}
       </ol>
     </>
   );
@@ -238,14 +267,11 @@ function Logs({ id }: { id: string }) {
   );
 }
 
-function Acts({ execution }: { execution: Schemas["Execution"] }) {
+function Acts({ execution, isHeld }: { execution: Schemas["Execution"]; isHeld: boolean }) {
   const queries = useQueryClient();
   const [asking, setAsking] = useState<"" | "cancel" | "retry">("");
   const [reason, setReason] = useState("");
   const isOver = ["completed", "failed", "cancelled"].includes(execution.status);
-  const isHeld =
-    execution.status === "pausing" ||
-    (execution.status === "paused" && execution.paused_reason !== null && execution.paused_node === null);
   const act = useMutation({
     mutationFn: (what: "pause" | "resume" | "cancel") => {
       const params = { path: { id: execution.id }, header: key() };
@@ -262,7 +288,12 @@ function Acts({ execution }: { execution: Schemas["Execution"] }) {
     <div className="acts">
       {!isOver && (
         <>
-          <button type="button" onClick={() => act.mutate(isHeld ? "resume" : "pause")} disabled={act.isPending}>
+          <button
+            type="button"
+            className={isHeld ? "main" : ""}
+            onClick={() => act.mutate(isHeld ? "resume" : "pause")}
+            disabled={act.isPending}
+          >
             {isHeld ? words.resume : words.pause}
           </button>
           <button type="button" onClick={() => setAsking("cancel")}>

@@ -4,16 +4,20 @@ import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useMemo, useRef, useState } from "react";
 import { client, type Schemas, take } from "../api/client";
-import { countsQuery, executionsQuery } from "../api/queries";
+import { countsQuery, executionsQuery, sessionQuery } from "../api/queries";
 import { type Chip, parse, query, write } from "../lib/filter";
 import { useKeys } from "../lib/keys";
 import { number } from "../lib/time";
 import { Loading, Refused, Time, useNow, useTitle } from "../parts/Frame";
+import { Stale } from "../parts/Stale";
 import { Glyph, Status } from "../parts/Status";
+import { acts } from "../words/acts";
 import { en } from "../words/en";
+import { type BatchAct, BatchProgress, BatchStart } from "./Batch";
 
 type Row = Schemas["ExecutionSummary"];
 const words = en.executions;
+const MOST_CHOSEN = 1_000; // a batch takes no more ids
 const COUNTED = ["paused", "waiting", "running", "pausing", "failed", "completed", "cancelled"] as const;
 
 /** What a row waits for, or how it ended. */
@@ -28,7 +32,7 @@ function about(row: Row): string {
 
 export function Executions() {
   useTitle(words.title);
-  const { q = "" } = useSearch({ from: "/executions" });
+  const { q = "", batch } = useSearch({ from: "/executions" });
   const navigate = useNavigate();
   const chips = useMemo(() => parse(q), [q]);
   const asked = useMemo(() => query(chips), [chips]);
@@ -45,9 +49,17 @@ export function Executions() {
   const list = useInfiniteQuery(executionsQuery(asked));
   const rows = useMemo(() => list.data?.pages.flatMap((page) => page.items) ?? [], [list.data]);
   const fresh = useFresh(asked, rows[0]?.id);
+  const mayAct = useQuery(sessionQuery).data?.permissions.includes("execution:cancel") ?? false;
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [act, setAct] = useState<BatchAct | "">("");
+  const show = (id: string | undefined) =>
+    navigate({ to: "/executions", search: { ...(q ? { q } : {}), ...(id ? { batch: id } : {}) } });
   return (
     <>
-      <h1>{words.title}</h1>
+      <div className="head-line">
+        <h1>{words.title}</h1>
+        <Stale at={fresh.at} after={fresh.isFailing ? 0 : 45_000} />
+      </div>
       <div className="chips" role="group" aria-label={words.columns.status}>
         {COUNTED.filter((status) => (counts.data as Record<string, number> | undefined)?.[status]).map((status) => (
           <button
@@ -62,10 +74,32 @@ export function Executions() {
         ))}
       </div>
       <Filter chips={chips} set={set} />
-      {fresh > 0 && (
+      {fresh.count > 0 && (
         <button type="button" className="chip fresh" onClick={() => void list.refetch()}>
-          {words.fresh(fresh)}
+          {words.fresh(fresh.count)}
         </button>
+      )}
+      {chosen.size > 0 && (
+        <div className="bulk" role="group" aria-label={acts.selected(chosen.size)}>
+          <span>{acts.selected(chosen.size)}</span>
+          {(["pause", "resume", "retry", "cancel"] as const).map((one) => (
+            <button type="button" key={one} className={one === "cancel" ? "bad" : ""} onClick={() => setAct(one)}>
+              {acts.batch.acts[one]} …
+            </button>
+          ))}
+          {chosen.size < Math.min(rows.length, MOST_CHOSEN) && (
+            <button
+              type="button"
+              className="quiet"
+              onClick={() => setChosen(new Set(rows.slice(0, MOST_CHOSEN).map((row) => row.id)))}
+            >
+              {acts.allShown(number(Math.min(rows.length, MOST_CHOSEN)))}
+            </button>
+          )}
+          <button type="button" className="quiet" onClick={() => setChosen(new Set())}>
+            {acts.clear}
+          </button>
+        </div>
       )}
       {list.isPending ? (
         <Loading />
@@ -81,14 +115,36 @@ export function Executions() {
           )}
         </div>
       ) : (
-        <Rows rows={rows} more={list.hasNextPage && !list.isFetchingNextPage} load={() => void list.fetchNextPage()} />
+        <Rows
+          rows={rows}
+          more={list.hasNextPage && !list.isFetchingNextPage}
+          load={() => void list.fetchNextPage()}
+          {...(mayAct ? { chosen, choose: setChosen } : {})}
+        />
       )}
+      {act && (
+        <BatchStart
+          act={act}
+          ids={[...chosen]}
+          chips={chips}
+          close={() => setAct("")}
+          begun={(id) => {
+            setAct("");
+            setChosen(new Set());
+            void show(id);
+          }}
+        />
+      )}
+      {batch && <BatchProgress id={batch} close={() => void show(undefined)} />}
     </>
   );
 }
 
 /** How many executions began since the list was read; they wait until they are asked for. */
-function useFresh(asked: Record<string, string | string[]>, first: string | undefined): number {
+function useFresh(
+  asked: Record<string, string | string[]>,
+  first: string | undefined,
+): { count: number; at: number; isFailing: boolean } {
   const newest = useQuery({
     queryKey: ["executions", "newest", asked],
     queryFn: () => take(client.GET("/api/v1/executions", { params: { query: { ...asked, limit: 100 } } })),
@@ -96,13 +152,22 @@ function useFresh(asked: Record<string, string | string[]>, first: string | unde
     enabled: first !== undefined,
   });
   const at = newest.data?.items.findIndex((row) => row.id === first) ?? 0;
-  return at < 0 ? (newest.data?.items.length ?? 0) : at;
+  const count = at < 0 ? (newest.data?.items.length ?? 0) : at;
+  return { count, at: newest.dataUpdatedAt, isFailing: newest.isError };
 }
 
 function Filter({ chips, set }: { chips: readonly Chip[]; set: (chips: Chip[]) => unknown }) {
   const [text, setText] = useState("");
+  const [isWhole, setWhole] = useState(false); // the text is the whole filter, and there are no chips
   const field = useRef<HTMLInputElement>(null);
-  useKeys({ "/": () => field.current?.focus() });
+  useKeys({
+    "/": () => field.current?.focus(),
+  });
+  const asText = () => {
+    setText(write(chips));
+    setWhole(true);
+    field.current?.focus();
+  };
   return (
     <form
       className="filter"
@@ -110,15 +175,17 @@ function Filter({ chips, set }: { chips: readonly Chip[]; set: (chips: Chip[]) =
       onSubmit={(event) => {
         event.preventDefault();
         const more = parse(text);
-        if (more.length)
+        if (isWhole) set(more);
+        else if (more.length)
           set([
             ...chips.filter((chip) => !more.some((one) => one.name === chip.name && one.name !== "where")),
             ...more,
           ]);
         setText("");
+        setWhole(false);
       }}
     >
-      {chips.map((chip) => (
+      {(isWhole ? [] : chips).map((chip) => (
         <button
           type="button"
           className="chip"
@@ -135,12 +202,29 @@ function Filter({ chips, set }: { chips: readonly Chip[]; set: (chips: Chip[]) =
         placeholder={words.hint}
         value={text}
         onChange={(e) => setText(e.target.value)}
+        onKeyDown={(event) => {
+          if (event.key !== "Escape") return;
+          setText("");
+          setWhole(false);
+        }}
       />
+      {chips.length > 0 && !isWhole && (
+        <button type="button" className="quiet" onClick={asText}>
+          {acts.editText}
+        </button>
+      )}
     </form>
   );
 }
 
-function Rows({ rows, more, load }: { rows: readonly Row[]; more: boolean; load: () => void }) {
+function Rows(props: {
+  rows: readonly Row[];
+  more: boolean;
+  load: () => void;
+  chosen?: ReadonlySet<string>;
+  choose?: (ids: ReadonlySet<string>) => void;
+}) {
+  const { rows, more, load, chosen, choose } = props;
   const scroll = useRef<HTMLDivElement>(null);
   const now = useNow();
   const navigate = useNavigate();
@@ -161,13 +245,20 @@ function Rows({ rows, more, load }: { rows: readonly Row[]; more: boolean; load:
     setAt(next);
     virtual.scrollToIndex(next);
   };
+  const toggle = (id: string) => {
+    if (!choose) return;
+    const next = new Set(chosen);
+    if (!next.delete(id) && next.size < MOST_CHOSEN) next.add(id);
+    choose(next);
+  };
   useKeys({
+    x: () => rows[at] && toggle(rows[at].id),
     j: () => move(at + 1),
     k: () => move(at - 1),
     Enter: () => rows[at] && navigate({ to: "/executions/$id", params: { id: rows[at].id }, search: {} }),
   });
   return (
-    <div className="sheet table">
+    <div className={choose ? "sheet table with-checks" : "sheet table"}>
       <div className="row head" aria-hidden="true">
         <span>{words.columns.status}</span>
         <span>{words.columns.workflow}</span>
@@ -186,7 +277,16 @@ function Rows({ rows, more, load }: { rows: readonly Row[]; more: boolean; load:
                 style={{ transform: `translateY(${item.start}px)` }}
                 aria-setsize={rows.length}
                 aria-posinset={item.index + 1}
+                className="choosable"
               >
+                {choose && (
+                  <input
+                    type="checkbox"
+                    aria-label={acts.select(`${row.workflow} ${row.correlation_id ?? row.id.slice(-8)}`.slice(0, 200))}
+                    checked={chosen?.has(row.id) ?? false}
+                    onChange={() => toggle(row.id)}
+                  />
+                )}
                 <Link
                   to="/executions/$id"
                   params={{ id: row.id }}

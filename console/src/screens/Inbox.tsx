@@ -1,14 +1,19 @@
 /** What waits for the person who is signed in: a list, and beside it what was opened. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useState } from "react";
 import type { Schemas } from "../api/client";
 import { donePointsQuery, inboxQuery } from "../api/queries";
 import { useKeys } from "../lib/keys";
 import { age, length } from "../lib/time";
+import { groupOf, MOST_TOGETHER } from "../lib/together";
 import { Loading, Refused, Time, useNow, useTitle } from "../parts/Frame";
+import { Stale } from "../parts/Stale";
 import { Status } from "../parts/Status";
+import { acts } from "../words/acts";
 import { en } from "../words/en";
 import { Point } from "./Point";
+import { Together } from "./Together";
 
 type PausePoint = Schemas["PausePoint"];
 const words = en.inbox;
@@ -54,7 +59,20 @@ export function Inbox() {
   const items = inbox.data?.items ?? [];
   const at = items.findIndex((one) => one.id === point);
   const open = (id: string | undefined) => navigate({ to: "/", search: id ? { point: id } : {} });
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [deciding, setDeciding] = useState<readonly PausePoint[]>([]);
+  const together = items.filter((one) => chosen.has(one.id));
+  const group = together[0] && groupOf(together[0]);
+  const canChoose = (one: PausePoint) =>
+    one.may?.answer !== false && (chosen.has(one.id) || group === undefined || group === groupOf(one));
+  const choose = (one: PausePoint) => {
+    if (!canChoose(one)) return;
+    const next = new Set(together.map((other) => other.id));
+    if (!next.delete(one.id) && next.size < MOST_TOGETHER) next.add(one.id);
+    setChosen(next);
+  };
   useKeys({
+    x: () => items[at] && choose(items[at]),
     j: () => items.length && open(items[Math.min(at + 1, items.length - 1)]!.id),
     k: () => items.length && open(items[Math.max(at - 1, 0)]!.id),
     Escape: () => open(undefined),
@@ -64,6 +82,7 @@ export function Inbox() {
     <>
       <div className="head-line">
         <h1>{isDone ? words.doneTitle : words.title}</h1>
+        {!isDone && <Stale at={inbox.dataUpdatedAt} after={inbox.isError ? 0 : 60_000} />}
         <nav className="tabs" aria-label={en.nav.inbox}>
           <Link
             to="/"
@@ -83,7 +102,7 @@ export function Inbox() {
         <Done />
       ) : inbox.isPending ? (
         <Loading />
-      ) : inbox.error ? (
+      ) : inbox.error && !inbox.data ? (
         <Refused error={inbox.error} retry={() => void inbox.refetch()} />
       ) : items.length === 0 && !point ? (
         <div className="sheet empty">
@@ -92,9 +111,30 @@ export function Inbox() {
         </div>
       ) : (
         <div className={point ? "inbox with-point" : "inbox"}>
+          {together.length > 0 && (
+            <div className="bulk" role="group" aria-label={acts.selected(together.length)}>
+              <span>{acts.selected(together.length)}</span>
+              <button type="button" className="main" onClick={() => setDeciding(together)}>
+                {together[0]!.kind === "approval"
+                  ? acts.together.open(together.length)
+                  : acts.together.openForm(together.length)}
+              </button>
+              <button type="button" className="quiet" onClick={() => setChosen(new Set())}>
+                {acts.clear}
+              </button>
+            </div>
+          )}
           <ol className="sheet asks" aria-label={words.count(items.length)}>
             {items.map((one) => (
-              <li key={one.id}>
+              <li key={one.id} className="choosable">
+                <input
+                  type="checkbox"
+                  aria-label={acts.select(titleOf(one).slice(0, 200))}
+                  title={canChoose(one) ? undefined : acts.together.only}
+                  checked={chosen.has(one.id)}
+                  disabled={!canChoose(one)}
+                  onChange={() => choose(one)}
+                />
                 <Link
                   to="/"
                   search={{ point: one.id }}
@@ -129,6 +169,15 @@ export function Inbox() {
             />
           )}
         </div>
+      )}
+      {deciding.length > 0 && (
+        <Together
+          points={deciding}
+          close={(isDone) => {
+            setDeciding([]);
+            if (isDone) setChosen(new Set());
+          }}
+        />
       )}
     </>
   );

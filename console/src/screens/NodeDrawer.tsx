@@ -1,54 +1,128 @@
 /** One node in detail, and what a retry or a rewind would do before it is done. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { client, key, type Schemas, take } from "../api/client";
-import { nodesQuery, sessionQuery } from "../api/queries";
+import { runQuery, sessionQuery } from "../api/queries";
 import { graphId } from "../graph/reduce";
-import { length, moment } from "../lib/time";
+import { clock, length, moment, number } from "../lib/time";
 import { Data, Dialog, Loading, Refused } from "../parts/Frame";
 import { Status } from "../parts/Status";
+import { acts } from "../words/acts";
 import { en } from "../words/en";
 import { nodeOf } from "../words/events";
+import { Iterations } from "./Iterations";
 
 type NodeExecution = Schemas["NodeExecution"];
 const words = en.node;
+
+const LOOPS = new Set(["loop", "poll"]);
+
+/**
+ * Where to look for what became of a node. Outside of loops its id in the graph is its context id. In a loop there is a context for
+ * each iteration: those of the outermost loop are listed, and one of them leads on to what is in it.
+ */
+function placeOf(graph: Schemas["Graph"], id: string): { context: string } | { loop: string; only: string } {
+  if (graphId(id) !== id) return { context: id };
+  const known = new Map(graph.nodes.map((one) => [one.id, one]));
+  let found: { context: string } | { loop: string; only: string } = { context: id };
+  for (let at = known.get(id); at?.parent; at = known.get(at.parent)) {
+    const parent = known.get(at.parent);
+    if (parent && LOOPS.has(parent.type)) found = { loop: parent.id, only: at.node };
+  }
+  return found;
+}
 
 export function NodeDrawer(props: {
   execution: Schemas["Execution"];
   graph: Schemas["Graph"];
   id: string;
+  open: (id: string) => void;
   close: () => void;
 }) {
-  const { execution, id } = props;
-  const nodes = useQuery(nodesQuery(execution.id));
+  const { execution, graph, id } = props;
   const permissions = useQuery(sessionQuery).data?.permissions ?? [];
   const [rewinding, setRewinding] = useState("");
-  const node = props.graph.nodes.find((one) => one.id === id);
-  const runs = nodes.data?.items.filter((one) => graphId(one.context_id) === id) ?? [];
-  const newest = runs.slice(-20).reverse();
+  const shape = graph.nodes.find((one) => one.id === graphId(id));
+  const counts = Object.entries(shape?.runs ?? {});
+  const runs = counts.reduce((sum, [, count]) => sum + count, 0) > 1 ? counts : []; // of one, the status says it
+  const place = placeOf(graph, id);
+  const isContainer = graph.nodes.some((one) => one.parent === graphId(id));
+  const context = "context" in place ? place.context : "";
+  const found = useQuery({ ...runQuery(execution.id, context), enabled: context !== "" });
+  const run = found.data?.items[0];
   return (
-    <Dialog title={words.title(node?.label ?? node?.node ?? nodeOf(id))} close={props.close} side>
+    <Dialog title={words.title(shape?.label ?? shape?.node ?? nodeOf(id))} close={props.close} side>
       <p className="ask-facts">
-        <Status value={node?.status ?? "idle"} /> <span className="soft">{node?.type}</span>
+        <Status value={run?.status ?? shape?.status ?? "idle"} /> <span className="soft">{shape?.type}</span>
+        {runs.map(([status, count]) => (
+          <span className="soft" key={status}>
+            {number(count)} {en.status[status] ?? status}
+          </span>
+        ))}
       </p>
-      {nodes.isPending && <Loading />}
-      {nodes.error && <Refused error={nodes.error} retry={() => void nodes.refetch()} />}
-      {nodes.data && runs.length === 0 && <p className="soft">{words.notReached}</p>}
-      {newest.map((run, i) => (
-        <details key={run.context_id} open={i === 0} className="run">
-          <summary>
-            <Status value={run.status} /> <span className="mono">{run.context_id}</span>
-          </summary>
-          <Run run={run} />
-          {permissions.includes("execution:cancel") && run.status !== "scheduled" && (
-            <button type="button" onClick={() => setRewinding(run.context_id)}>
-              {en.execution.rewind}
-            </button>
+      {"loop" in place && (
+        <Iterations execution={execution.id} container={place.loop} only={place.only} open={props.open} />
+      )}
+      {context !== "" && (
+        <>
+          {found.isPending && <Loading />}
+          {found.error && <Refused error={found.error} retry={() => void found.refetch()} />}
+          {found.data && !run && <p className="soft">{words.notReached}</p>}
+          {run && (
+            <>
+              {graphId(id) !== id && (
+                <p>
+                  <button type="button" className="quiet" onClick={() => props.open(graphId(id))}>
+                    {acts.iterations.up}
+                  </button>
+                </p>
+              )}
+              {isContainer && <Iterations execution={execution.id} container={context} open={props.open} />}
+              <Run run={run} />
+              <div className="acts">
+                {execution.waiting_on.some((wait) => wait.for && wait.context_id === context) && (
+                  <PointLink id={execution.waiting_on.find((wait) => wait.for && wait.context_id === context)!.for!} />
+                )}
+                {permissions.includes("execution:cancel") && run.status !== "scheduled" && (
+                  <button type="button" onClick={() => setRewinding(run.context_id)}>
+                    {en.execution.rewind}
+                  </button>
+                )}
+              </div>
+              {permissions.includes("execution:debug") && !isContainer && (
+                <NodeLogs execution={execution.id} node={run.context_id} />
+              )}
+              <p className="soft mono context">{run.context_id}</p>
+            </>
           )}
-        </details>
-      ))}
+        </>
+      )}
       {rewinding && <PlanDialog id={execution.id} to={rewinding} close={() => setRewinding("")} />}
     </Dialog>
+  );
+}
+
+function PointLink({ id }: { id: string }) {
+  return (
+    <Link to="/" search={{ point: id }} className="button main">
+      {en.inbox.decide}
+    </Link>
+  );
+}
+
+function NodeLogs({ execution, node }: { execution: string; node: string }) {
+  const found = useQuery({
+    queryKey: ["execution", execution, "logs", node],
+    queryFn: () =>
+      take(client.GET("/api/v1/executions/{id}/logs", { params: { path: { id: execution }, query: { node } } })),
+  });
+  if (!found.data?.items.length) return null;
+  return (
+    <Data
+      label={acts.node.logs}
+      value={found.data.items.map((line) => `${clock(line.at)} ${line.level} ${line.text}`).join("\n")}
+    />
   );
 }
 
@@ -70,9 +144,15 @@ function Run({ run }: { run: NodeExecution }) {
           {run.error.traceback && <Data label={words.traceback} value={run.error.traceback} />}
         </div>
       )}
+      {run.progress && (
+        <p>
+          <progress max={run.progress.total ?? 1} value={run.progress.total ? run.progress.done : 0} />{" "}
+          <bdi>{run.progress.text}</bdi>
+        </p>
+      )}
       {run.input !== null && run.input !== undefined && <Data label={en.execution.input} value={run.input} />}
       {run.output !== null && run.output !== undefined && <Data label={en.execution.output} value={run.output} />}
-      {run.attempts.length > 1 && (
+      {(run.attempts.length > 1 || run.attempts.some((one) => one.retry_at)) && (
         <section>
           <h3>{words.attempts}</h3>
           {run.attempts.map((one) => (

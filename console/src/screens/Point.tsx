@@ -1,15 +1,19 @@
 /** One pause point: the question, what follows, the facts, and every act that its person may do. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { client, key, Problem, type Schemas, take } from "../api/client";
+import { useRef, useState } from "react";
+import { Problem, type Schemas } from "../api/client";
+import { type Act, send } from "../api/point_acts";
 import { pointQuery, sessionQuery } from "../api/queries";
 import { FormFields } from "../forms/Form";
 import { dataOf, fieldsOf, type Typed } from "../forms/subset";
 import { useDraft } from "../lib/drafts";
+import { useKeys } from "../lib/keys";
 import { moment } from "../lib/time";
 import { Data, Loading, Refused, useNow } from "../parts/Frame";
+import { Long } from "../parts/Long";
 import { Status } from "../parts/Status";
+import { acts } from "../words/acts";
 import { en } from "../words/en";
 import { Deadline, Quorum, titleOf } from "./Inbox";
 
@@ -39,49 +43,6 @@ export function Point(props: { id: string; next: string | undefined; go: (id: st
   return <PointSheet {...props} point={found.data} />;
 }
 
-type Act =
-  | { act: "approve" | "reject" | "answer"; data: unknown; comment: string }
-  | { act: "claim" | "release" | "take-back" }
-  | { act: "delegate" | "ask"; text: string; to: string };
-
-function send(point: PausePoint, act: Act): Promise<PausePoint> {
-  const header = key();
-  const params = { path: { id: point.id }, header };
-  const pinned = {
-    path: { id: point.id },
-    header: { ...header, ...(point.view ? { "If-Match": `"${point.view}"` } : {}) },
-  };
-  switch (act.act) {
-    case "approve":
-    case "reject": {
-      const body = {
-        ...(act.comment ? { comment: act.comment } : {}),
-        ...(act.data === undefined ? {} : { data: act.data }),
-      };
-      return act.act === "approve"
-        ? take(client.POST("/api/v1/approvals/{id}/approve", { params: pinned, body: body as never }))
-        : take(client.POST("/api/v1/approvals/{id}/reject", { params: pinned, body: body as never }));
-    }
-    case "answer":
-      return take(
-        client.POST("/api/v1/pause-points/{id}/answer", {
-          params: pinned,
-          body: { data: act.data, ...(act.comment ? { comment: act.comment } : {}) } as never,
-        }),
-      );
-    case "claim":
-      return take(client.POST("/api/v1/pause-points/{id}/claim", { params, body: {} as never }));
-    case "release":
-      return take(client.DELETE("/api/v1/pause-points/{id}/claim", { params: { path: { id: point.id } } }));
-    case "take-back":
-      return take(client.POST("/api/v1/pause-points/{id}/take-back", { params, body: {} as never }));
-    case "delegate":
-      return take(client.POST("/api/v1/approvals/{id}/delegate", { params, body: { to: act.to } as never }));
-    case "ask":
-      return take(client.POST("/api/v1/pause-points/{id}/ask", { params, body: { question: act.text } as never }));
-  }
-}
-
 function PointSheet(props: { point: PausePoint; next: string | undefined; go: (id: string | undefined) => void }) {
   const { point } = props;
   const now = useNow(5_000);
@@ -89,8 +50,9 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
   const me = useQuery(sessionQuery).data?.user;
   const [draft, setDraft, clearDraft] = useDraft<Draft>(`point.${point.id}`, EMPTY);
   const [wrong, setWrong] = useState<Record<string, string>>({});
-  const [asking, setAsking] = useState<"" | "delegate" | "ask">("");
+  const [asking, setAsking] = useState<"" | "delegate" | "ask" | "reply">("");
   const [text, setText] = useState("");
+  const [told, setTold] = useState(""); // what was done here last, if the point itself does not show it
   const fields = point.schema === null || point.schema === undefined ? [] : fieldsOf(point.schema);
   const act = useMutation({
     mutationFn: (what: Act) => send(point, what),
@@ -100,6 +62,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
       void queries.invalidateQueries({ queryKey: ["execution", point.execution_id] });
       setAsking("");
       setText("");
+      setTold(what.act === "delegate" ? acts.delegated(what.text) : what.act === "take-back" ? words.taken : "");
       if (what.act === "approve" || what.act === "reject" || what.act === "answer") {
         clearDraft();
         if (changed.final_at === null || changed.final_at === undefined) props.go(props.next);
@@ -121,7 +84,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
       } catch {
         problems = { json: "json" };
       }
-    } else if (fields.length > 0 && what !== "reject") ({ data, wrong: problems } = dataOf(fields, draft.typed));
+    } else if (fields.length > 0) ({ data, wrong: problems } = dataOf(fields, draft.typed));
     setWrong(problems);
     if (Object.keys(problems).length === 0) act.mutate({ act: what, data, comment: draft.comment.trim() });
   };
@@ -130,6 +93,17 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
   const mine = point.answered_by === me || point.decisions.some((one) => one.by === me);
   const canTakeBack = mine && point.final_at && Date.parse(point.final_at) > now;
   const leads = Object.entries(point.leads_to);
+  const approve = useRef<HTMLButtonElement>(null);
+  const comment = useRef<HTMLTextAreaElement>(null);
+  // A single key decides nothing: it leads to the button, and Enter confirms.
+  useKeys({
+    a: () => approve.current?.focus(),
+    r: () => {
+      if (!isApproval || !may) return;
+      setWrong({ comment: words.needsComment });
+      comment.current?.focus();
+    },
+  });
   return (
     <article
       className="sheet point"
@@ -225,6 +199,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
             <label htmlFor="comment">{words.comment}</label>
             <textarea
               id="comment"
+              ref={comment}
               rows={2}
               value={draft.comment}
               aria-invalid={!!wrong.comment}
@@ -239,7 +214,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
           <div className="acts">
             {isApproval ? (
               <>
-                <button type="submit" className="main" disabled={act.isPending}>
+                <button type="submit" className="main" disabled={act.isPending} ref={approve}>
                   {words.approve}
                 </button>
                 <button type="button" className="bad" disabled={act.isPending} onClick={() => decide("reject")}>
@@ -275,16 +250,18 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
           className="answer"
           onSubmit={(event) => {
             event.preventDefault();
-            if (text.trim()) act.mutate({ act: asking, text: text.trim(), to: text.trim() });
+            if (text.trim()) act.mutate({ act: asking, text: text.trim() });
           }}
         >
           <div className="field">
-            <label htmlFor="asking">{asking === "ask" ? words.question : words.delegateTo}</label>
+            <label htmlFor="asking">
+              {asking === "ask" ? words.question : asking === "reply" ? acts.replyTo : words.delegateTo}
+            </label>
             <input id="asking" value={text} onChange={(e) => setText(e.target.value)} required />
           </div>
           <div className="acts">
             <button type="submit" className="main">
-              {asking === "ask" ? words.ask : words.delegate}
+              {(asking === "reply" ? words.reply : asking === "ask" ? words.ask : words.delegate).replace(" …", "")}
             </button>
             <button type="button" onClick={() => setAsking("")}>
               {en.cancel}
@@ -294,8 +271,23 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
       )}
       {!may && point.status === "open" && point.may?.why_not && (
         <p className="notice">
-          {words.notYou}: {point.may.why_not.message}
+          {words.notYou}:{" "}
+          {point.may.why_not.code === "claimed" && point.claimed_by ? (
+            <bdi>{words.claimedBy(point.claimed_by)}</bdi>
+          ) : (
+            <bdi>{point.may.why_not.message}</bdi>
+          )}{" "}
+          {point.may.why_not.code === "claimed" && (
+            <button type="button" onClick={() => act.mutate({ act: "take-over" })}>
+              {acts.takeOver}
+            </button>
+          )}
         </p>
+      )}
+      {point.may?.reply && !asking && (
+        <button type="button" onClick={() => setAsking("reply")}>
+          {words.reply} …
+        </button>
       )}
       {canTakeBack && (
         <div className="notice">
@@ -304,6 +296,11 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
             {words.takeBack}
           </button>
         </div>
+      )}
+      {told && (
+        <p className="notice" role="status">
+          <bdi>{told}</bdi>
+        </p>
       )}
       {act.error && <Refused error={act.error} />}
       <p>
@@ -330,7 +327,7 @@ function Facts({ shown }: { shown: unknown }) {
               <bdi>{name}</bdi>
             </dt>
             <dd>
-              <bdi>{typeof value === "object" ? JSON.stringify(value) : String(value)}</bdi>
+              <Long text={typeof value === "object" ? JSON.stringify(value) : String(value)} />
             </dd>
           </div>
         ))}

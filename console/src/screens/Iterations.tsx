@@ -1,0 +1,100 @@
+/** What is in a loop or a parallel, as a list that is read and drawn only where it is seen, however long it is. */
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useMemo, useRef } from "react";
+import { client, type Schemas, take } from "../api/client";
+import { length, number } from "../lib/time";
+import { Loading, Refused } from "../parts/Frame";
+import { Status } from "../parts/Status";
+import { acts } from "../words/acts";
+
+const words = acts.iterations;
+
+/** The number of the innermost iteration that a context stands in, or its branch. */
+export function scopeOf(context: string, container: string): string {
+  const parent = container.split(":")[0] ?? "";
+  const part = context.split(":").find((one, i) => i > 0 && one.startsWith(`${parent}.`));
+  const rest = part?.slice(parent.length + 1) ?? "";
+  return /^\d+$/.test(rest) ? words.row(Number(rest)) : rest;
+}
+
+export function Iterations(props: {
+  execution: string;
+  container: string; // its context id
+  only?: string; // a node in it
+  open: (context: string) => void;
+}) {
+  const { execution, container, only } = props;
+  const scroll = useRef<HTMLDivElement>(null);
+  const list = useInfiniteQuery({
+    queryKey: ["execution", execution, "inside", container],
+    initialPageParam: "",
+    queryFn: ({ pageParam }) =>
+      take(
+        client.GET("/api/v1/executions/{id}/nodes", {
+          params: {
+            path: { id: execution },
+            query: { parent: container, limit: 100, ...(pageParam ? { cursor: pageParam } : {}) },
+          },
+        }),
+      ),
+    getNextPageParam: (page) => page.next ?? undefined,
+    staleTime: 30_000,
+  });
+  const rows = useMemo(
+    () =>
+      (list.data?.pages.flatMap((page) => page.items) ?? []).filter((one) => only === undefined || one.node === only),
+    [list.data, only],
+  );
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => 44,
+    overscan: 8,
+  });
+  const shown = virtual.getVirtualItems();
+  const last = shown.at(-1)?.index ?? 0;
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = list;
+  useEffect(() => {
+    if (hasNextPage && !isFetchingNextPage && last >= rows.length - 20) void fetchNextPage();
+  }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, rows.length]);
+  if (list.isPending) return <Loading />;
+  if (list.error && rows.length === 0) return <Refused error={list.error} retry={() => void list.refetch()} />;
+  if (rows.length === 0) return <p className="soft">{words.empty}</p>;
+  return (
+    <section>
+      <h3>
+        {words.title} <span className="soft">{words.count(number(rows.length), hasNextPage)}</span>
+      </h3>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
+      <div className="scroll inside" ref={scroll} tabIndex={0} role="region" aria-label={words.title}>
+        <ul style={{ height: virtual.getTotalSize() }}>
+          {shown.map((item) => (
+            <li key={rows[item.index]!.context_id} style={{ transform: `translateY(${item.start}px)` }}>
+              <Row row={rows[item.index]!} container={container} open={props.open} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </section>
+  );
+}
+
+function Row({
+  row,
+  container,
+  open,
+}: {
+  row: Schemas["NodeExecution"];
+  container: string;
+  open: (id: string) => void;
+}) {
+  return (
+    <button type="button" className="iteration" onClick={() => open(row.context_id)}>
+      <span className="mono">{scopeOf(row.context_id, container)}</span>
+      <bdi>{row.node}</bdi>
+      <Status value={row.status} />
+      <span className="soft">{typeof row.duration_ms === "number" ? length(row.duration_ms) : ""}</span>
+    </button>
+  );
+}

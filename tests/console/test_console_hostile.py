@@ -1,0 +1,82 @@
+"""Hostile names and values in every field that a workflow or a person can fill: they are shown, and do nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from playwright.async_api import expect
+
+from tests.console.seen import DESK, HOSTILE, PHONE, Seen, signed_in
+from tests.servers.chromium import needs_chromium
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser
+
+    from tests.console.conftest import Served
+
+pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
+
+_BEGINNING: Final = "<img src=x onerror=alert(1)>"
+_SHORT: Final = HOSTILE[:200]
+_FORM: Final[dict[str, Any]] = {
+    "type": "object",
+    "required": ["choice"],
+    "properties": {
+        "choice": {"type": "string", "title": _SHORT, "description": HOSTILE, "enum": [HOSTILE, "plain"]},
+        _SHORT: {"type": "string", "title": HOSTILE, "default": HOSTILE},
+    },
+}
+WORKFLOW: Final[dict[str, Any]] = {
+    "name": "hostile",
+    "description": HOSTILE,
+    "nodes": [
+        {
+            "id": "ask",
+            "type": "approval",
+            "label": _SHORT,
+            "title": "${input.text}",
+            "shown": {_SHORT: "${input.text}", "nested": {"<b>": ["${input.text}"]}, "large": "${input.large}"},
+            "schema": _FORM,
+            "leads_to": {"approved": _SHORT, "rejected": "</dd><script>alert(2)</script>"},
+            "next": {"approved": "share", "rejected": "share"},
+        },
+        {"id": "share", "type": "end", "outcome": "refused", "reason": "${input.text}"},
+    ],
+}
+
+
+async def _is_inert(seen: Seen, name: str) -> None:
+    """Nothing became an element, nothing ran, and the screen is as accessible and as wide as others."""
+    assert (name, await seen.page.locator("img[src='x'], script:not([src])").count()) == (name, 0)
+    await seen.check(name)
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+async def test_hostile_texts_are_texts_at_a_question_and_in_its_execution(
+    browser: Browser, server: Served, width: int
+) -> None:
+    api = server.api
+    await api.engine.workflows.register(WORKFLOW)
+    given = {"text": HOSTILE, "large": "<i>&" * 20_000, HOSTILE: HOSTILE}
+    body = {"workflow": "hostile", "input": given, "correlation_id": _SHORT, "tags": [_SHORT], "wait": "10s"}
+    started = (await api.post("/executions", body, as_=f"{_SHORT.replace(':', '')}:operator")).json["id"]
+    point = (await api.get(f"/pause-points?execution_id={started}")).json["items"][0]["id"]
+    async with signed_in(browser, api, width) as seen:
+        page = seen.page
+        await seen.open(f"?point={point}", "Waiting for you")
+        await expect(page.get_by_role("article")).to_contain_text(_BEGINNING)
+        await _is_inert(seen, f"hostile-point-{width}")
+        await page.get_by_role("button", name="Ask back").click()
+        await page.get_by_label("Your question").fill(HOSTILE)
+        await page.get_by_role("button", name="Ask back").last.click()
+        await expect(page.get_by_role("article").locator("q")).to_contain_text(_BEGINNING)
+        await page.get_by_label("Comment").fill(HOSTILE)
+        await page.get_by_role("combobox").select_option(index=1)
+        await page.get_by_role("button", name="Reject").click()
+        await expect(page.get_by_role("link", name=_BEGINNING)).to_have_count(1)  # the refund of the server stays
+        await seen.open(f"/executions/{started}", "hostile")
+        await expect(page.locator(".stands")).to_contain_text(_BEGINNING)
+        await _is_inert(seen, f"hostile-execution-{width}")
+    done = (await api.get(f"/executions/{started}?wait=10s&until=end")).json
+    assert (done["outcome"], done["outcome_reason"]) == ("refused", HOSTILE)
