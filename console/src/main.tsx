@@ -47,9 +47,21 @@ const workflow = createRoute({
   validateSearch: searched("tab", "start") as (search: Record<string, unknown>) => { tab?: string; start?: string },
   component: lazyRouteComponent(() => import("./screens/Workflow"), "Workflow"),
 });
+const operations = createRoute({
+  getParentRoute: () => root,
+  path: "/operations",
+  validateSearch: searched("tab", "span", "state", "user", "act") as (search: Record<string, unknown>) => {
+    tab?: string;
+    span?: string;
+    state?: string;
+    user?: string;
+    act?: string;
+  },
+  component: lazyRouteComponent(() => import("./screens/Operations"), "Operations"),
+});
 
 const router = createRouter({
-  routeTree: root.addChildren([inbox, executions, execution, workflows, workflow]),
+  routeTree: root.addChildren([inbox, executions, execution, workflows, workflow, operations]),
   basepath: `${base}/console`,
 });
 declare module "@tanstack/react-router" {

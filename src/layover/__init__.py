@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.batches import BatchCanary, BatchInfo, BatchItem
     from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, Notification, Redelivered
+    from layover.model.deploy_plans import DeployGroup, DeployPlan
     from layover.model.executions import (
         Attempt,
         Event,
@@ -75,6 +76,8 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.monitoring import DueTimer, QueueLengths, RunningInstance, Stats, StatsBucket
+    from layover.model.node_searches import FoundNode
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, PointLink
@@ -95,7 +98,15 @@ if TYPE_CHECKING:
         TriggerOccurrence,
     )
     from layover.model.views import SavedView, ViewFilter
-    from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import (
+        Bundle,
+        Difference,
+        Differences,
+        DryRun,
+        NodeType,
+        WorkflowChange,
+        WorkflowVersion,
+    )
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
     from layover.nodes.notifier import notifier
@@ -151,11 +162,14 @@ __all__ = [
     "Delivery",
     "DeliveryAttempt",
     "DeliveryHandle",
+    "DeployGroup",
+    "DeployPlan",
     "Destination",
     "DestinationHandle",
     "Difference",
     "Differences",
     "DryRun",
+    "DueTimer",
     "Duration",
     "Engine",
     "Escalation",
@@ -167,6 +181,7 @@ __all__ = [
     "ExecutionSummary",
     "Failure",
     "Fired",
+    "FoundNode",
     "Graph",
     "GraphEdge",
     "GraphNode",
@@ -188,6 +203,7 @@ __all__ = [
     "NewApiKey",
     "NodeContext",
     "NodeExecution",
+    "NodeType",
     "NotAllowed",
     "NotFound",
     "Notification",
@@ -204,6 +220,7 @@ __all__ = [
     "PointLink",
     "Problem",
     "Progress",
+    "QueueLengths",
     "Rate",
     "RateLimited",
     "Receipt",
@@ -215,6 +232,7 @@ __all__ = [
     "ResumeEntry",
     "ResumeSignal",
     "Retry",
+    "RunningInstance",
     "SavedView",
     "SealHeader",
     "Secret",
@@ -223,6 +241,8 @@ __all__ = [
     "Settings",
     "SignInLink",
     "SignalReceipt",
+    "Stats",
+    "StatsBucket",
     "SyncBatchHandle",
     "SyncCallbackHandle",
     "SyncClient",
@@ -294,10 +314,13 @@ _NAMES = {
     "layover.model.access": "ApiKey AuditEntry Caller NewApiKey OpenSession SecretStatus SignInLink",
     "layover.model.batches": "BatchCanary BatchInfo BatchItem",
     "layover.model.deliveries": "Delivery DeliveryAttempt Destination Notification Redelivered",
+    "layover.model.deploy_plans": "DeployGroup DeployPlan",
     "layover.model.executions": (
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "ReplayStep WaitingOn Why WhyReason"
     ),
+    "layover.model.monitoring": "DueTimer QueueLengths RunningInstance Stats StatsBucket",
+    "layover.model.node_searches": "FoundNode",
     "layover.model.pause_ends": "ResumeSignal",
     "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
@@ -310,7 +333,7 @@ _NAMES = {
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
     "layover.model.views": "SavedView ViewFilter",
-    "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
+    "layover.model.workflows": "Bundle Difference Differences DryRun NodeType WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",
     "layover.nodes.notifier": "notifier",

@@ -308,6 +308,7 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
     ),
     AlreadyExists: ("already_exists", "destination_exists", "idempotency_mismatch", "trigger_path_conflict"),
     WrongState: (
+        "cannot_move",
         "delivery_emptied",
         "execution_closed",
         "managed_by_definition",

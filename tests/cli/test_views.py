@@ -23,3 +23,12 @@ def test_a_saved_view_lists_what_its_filters_do(cli: Run, waiting: str) -> None:
     assert code != 0
     assert "no view `mine`" in err
     assert cli("views", "save", "mine", "--since", "soon").code == 2
+
+
+def test_nodes_of_all_executions_are_listed(cli: Run, waiting: str) -> None:
+    (found,) = cli("nodes", "--status", "waiting", "--since", "1h", "--json").json["items"]
+    assert (found["execution_id"], found["node"]["status"]) == (waiting, "waiting")
+    assert waiting in cli("nodes", "--type", found["node"]["type"]).out
+    assert cli("nodes", "--node", "nowhere").out.strip() == "No nodes."
+    assert cli("nodes", "--status", "lost").code == 2
+    assert "--cursor" in cli("nodes", "--limit", "1").err

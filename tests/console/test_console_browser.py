@@ -167,7 +167,12 @@ async def browser() -> AsyncIterator[Browser]:
 
 @asynccontextmanager
 async def signed_in(
-    browser: Browser, api: Api, width: int = DESK, scheme: Literal["dark", "light"] = "light", path: str = "/console"
+    browser: Browser,
+    api: Api,
+    width: int = DESK,
+    scheme: Literal["dark", "light"] = "light",
+    path: str = "/console",
+    role: str = "admin",
 ) -> AsyncIterator[Seen]:
     """Sign in at a path of the console; the sign-in leads back to it."""
     async with await browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme) as context:
@@ -176,7 +181,7 @@ async def signed_in(
         page.on("console", lambda told: seen.errors.append(told.text) if told.type == "error" else None)
         page.on("pageerror", lambda error: seen.errors.append(str(error)))
         await page.goto(f"{api.url}{path}")
-        await page.get_by_label("Key").fill(await api.key_of("admin"))
+        await page.get_by_label("Key").fill(await api.key_of(role))
         await page.get_by_role("button", name="Sign in").click()
         await expect(page.get_by_role("navigation", name="Main")).to_be_visible()
         seen.errors.clear()

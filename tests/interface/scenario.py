@@ -9,8 +9,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from layover import ResumeSignal, Workflow, WrongState, node
-from tests.interface.batch_scene import batches
+from tests.interface.batch_scene import batches, moves
 from tests.interface.delivery_scene import deliveries
+from tests.interface.monitoring_scene import monitoring
 from tests.interface.trigger_scene import triggers
 
 if TYPE_CHECKING:
@@ -124,6 +125,7 @@ async def workflows(play: Play) -> None:
 
 async def _searches(play: Play, door: Any, id_: str) -> None:
     await _views(play, door)
+    await _nodes(play, door)
     await _events(play, await play.call(door, "execution", id_))
     early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
     await play.listed(door, "executions", since=early, until=late, min_duration="0s", max_duration=timedelta(days=1))
@@ -224,6 +226,18 @@ async def _views(play: Play, door: Any) -> None:
         await play.refused(door, act, "mine")
 
 
+async def _nodes(play: Play, door: Any) -> None:
+    early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+    for wanted in (
+        {"workflow": "echo", "node": "out", "status": "completed", "tag": "t"},
+        {"type": "form", "since": early, "until": late, "workflow": "echo"},
+        {"workflow": "echo", "error_code": "none", "min_duration": "0s", "max_duration": "1h", "min_resumes": 0},
+    ):
+        await play.listed(door, "node_executions", **wanted)
+    for wrong in ({"status": "lost"}, {"node": ""}, {"min_resumes": -1}, {"min_duration": "long"}, {"since": 1}):
+        await play.refused(door, "node_executions", **wrong)
+
+
 async def _events(play: Play, done: Any) -> None:
     for wanted in (
         {"since": 1, "until": 3, "order": "newest"},
@@ -240,6 +254,8 @@ async def _events(play: Play, done: Any) -> None:
 async def _plan_repeats(play: Play, one: Any) -> None:
     await play.call(one, "plan_rewind", "size")
     await play.refused(one, "plan_rewind", "nowhere")
+    await play.refused(one, "move", 99)
+    await play.refused(one, "move", 1)
     await play.refused(one, "plan_retry")
 
 
@@ -543,6 +559,9 @@ async def acts_out_of_bounds(play: Play) -> None:
     await play.refused(one, "pause", long)
     await play.refused(one, "cancel", idempotency_key="ü")
     await play.refused(one, "plan_rewind", "")
+    await play.refused(one, "move", 0)
+    await play.refused(one, "move", 1, map={"a b": "c"})
+    await play.refused(one, "move", 1, reason=long)
     await play.refused(one, "plan_rewind", long)
     await play.refused(one, "rewind", "")
     await play.refused(one, "rewind", long)
@@ -626,10 +645,12 @@ SCENES = (
     systems,
     triggers,
     deliveries,
+    monitoring,
     access,
     values_out_of_bounds,
     acts_out_of_bounds,
     repeating,
+    moves,
     batches,  # after the audit log was read, in which its acts are in no certain order
     ending,
 )

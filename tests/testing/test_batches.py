@@ -8,6 +8,7 @@ import pytest
 
 from layover import WrongState, node
 from layover.errors import InvalidInput, NotAllowed, NotFound, WaitTimeout
+from layover.runtime.batches import batch_runner
 from layover.testing import CommitPoint
 from tests.runtime.harness import approval, call, end, flow, form
 
@@ -203,6 +204,21 @@ async def test_a_batch_stops_at_once_when_an_act_of_its_canary_fails(layover: La
     assert len([one async for one in layover.points()]) == 10
 
 
+async def test_a_canary_holds_for_a_batch_that_had_too_many_items(
+    layover: Layover, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(batch_runner, "MOST_ITEMS", 500)
+    await layover.register(ASKING)
+    for n in range(510):
+        await layover.start("asking", {"n": n})
+    batch = await layover.batch("pause", {"workflow": "asking"}, canary=LATER)
+    assert figures(await batch.refresh()) == ("stopped", 500, 0, 0, 0)
+    assert batch.code == "too_many_items"
+    await batch.continue_()
+    await layover.skip("1s")
+    assert figures(await batch.refresh()) == ("watching", 500, 100, 0, 0)
+
+
 async def test_items_that_are_skipped_are_no_part_of_a_canary(layover: Layover) -> None:
     started = await asking(layover, 10)
     for one in started[7:]:  # the first of the batch
@@ -215,6 +231,19 @@ async def test_a_canary_of_all_items_is_not_waited_for(layover: Layover) -> None
     await asking(layover, 1)
     batch = await layover.batch("pause", {"workflow": "asking"}, canary=LATER)
     assert figures(await batch.refresh()) == ("completed", 1, 1, 0, 0)
+
+
+async def test_a_batch_that_finds_nothing_is_completed(layover: Layover) -> None:
+    await asking(layover, 1)
+    batch = await layover.batch("cancel", {"workflow": "asking", "tag": "none"}, canary=LATER)
+    assert figures(await batch.refresh()) == ("completed", 0, 0, 0, 0)
+
+
+async def test_what_was_never_there_is_not_purged(layover: Layover) -> None:
+    unknown = "11111111-1111-4111-8111-111111111111"
+    batch = await layover.as_user("eve", ["admin"]).batch("purge", {"ids": [unknown]})
+    assert figures(await batch.refresh()) == ("completed", 1, 0, 1, 0)
+    assert [(one.id, one.code) async for one in batch.items()] == [(unknown, "unknown_execution")]
 
 
 # Points

@@ -376,6 +376,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{id}/move": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Go on by another version of the workflow, if what it waits for has a place there.
+         * @description What is done stays done. A form that has changed is asked again; everything else that waits goes on waiting.
+         *
+         *     Needs the permission `execution:cancel`.
+         */
+        post: operations["move_execution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{id}/stream": {
         parameters: {
             query?: never;
@@ -1899,6 +1921,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/workflows/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Say what a definition would mean to the open executions of its workflow; nothing is kept or changed.
+         * @description They are counted in groups: what they wait for is the `same`, has `changed`, has `moved`, or is `gone`. To move them, keep the definition, and make a batch of the act `move`.
+         *
+         *     Needs the permission `workflow:read`.
+         */
+        post: operations["plan_deployment"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/{name}/dry-run": {
         parameters: {
             query?: never;
@@ -2498,7 +2542,7 @@ export interface components {
          */
         BatchBody: {
             /** @enum {unknown} */
-            act: "answer" | "cancel" | "pause" | "purge" | "redeliver" | "replay" | "resume" | "retry" | "rewind";
+            act: "answer" | "cancel" | "move" | "pause" | "purge" | "redeliver" | "replay" | "resume" | "retry" | "rewind";
             /**
              * @default {
              *       "workflow": null,
@@ -2528,6 +2572,12 @@ export interface components {
             to: string | null;
             data?: unknown;
             /** @default null */
+            version: number | null;
+            /** @default {} */
+            map: {
+                [key: string]: string;
+            };
+            /** @default null */
             approved: boolean | null;
             /** @default null */
             comment: string | null;
@@ -2549,7 +2599,7 @@ export interface components {
         BatchInfo: {
             id: string | null;
             /** @enum {unknown} */
-            act: "answer" | "cancel" | "pause" | "purge" | "redeliver" | "replay" | "resume" | "retry" | "rewind";
+            act: "answer" | "cancel" | "move" | "pause" | "purge" | "redeliver" | "replay" | "resume" | "retry" | "rewind";
             /** @enum {unknown} */
             state: "collecting" | "completed" | "planned" | "running" | "stopped" | "watching";
             code: string | null;
@@ -2815,6 +2865,42 @@ export interface components {
         DeliveryPage: {
             items: components["schemas"]["Delivery"][];
             next: string | null;
+        };
+        /**
+         * DeployGroup
+         * @description Open executions to which a version means the same.
+         *
+         *         `same`: what they wait for is as it was. `changed`: it has changed. `moved`: it is at another place. `gone`: it is
+         *         not there. Nodes in rounds are named once for all rounds, as `review:orders.*`.
+         */
+        DeployGroup: {
+            /** @enum {unknown} */
+            kind: "changed" | "gone" | "moved" | "same";
+            can_move: boolean;
+            code: string | null;
+            reason: string;
+            nodes: string[];
+            asked_again: string[];
+            runs: string[];
+            passed: string[];
+            count: number;
+            sample: string[];
+        };
+        /**
+         * DeployPlan
+         * @description What a version would mean to the open executions of its workflow; nothing is changed.
+         */
+        DeployPlan: {
+            workflow: string;
+            version: number | null;
+            hash: string;
+            map: {
+                [key: string]: string;
+            };
+            total: number;
+            more: boolean;
+            can_move: number;
+            groups: components["schemas"]["DeployGroup"][];
         };
         /**
          * Destination
@@ -3288,6 +3374,19 @@ export interface components {
             answer: boolean;
             why_not: components["schemas"]["WhyNot"] | null;
             reply: boolean;
+        };
+        /**
+         * MoveBody
+         * @description The version by which an execution is to go on; `map` has the new ids of nodes by their old ones.
+         */
+        MoveBody: {
+            version: number;
+            /** @default {} */
+            map: {
+                [key: string]: string;
+            };
+            /** @default null */
+            reason: string | null;
         };
         /**
          * NewApiKey
@@ -4485,9 +4584,9 @@ export interface components {
          * WhichItems
          * @description Which items a batch is for: all that is given has to hold, and something has to be given.
          *
-         *         Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `purge`) take `workflow`, `status`, `tag`,
-         *         `parent_id`, `where`, `contains` or `ids`, as the list of executions does. `answer` takes `workflow` and `node`, or
-         *         `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
+         *         Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
+         *         `tag`, `parent_id`, `where`, `contains` or `ids`, as the list of executions does. `answer` takes `workflow` and
+         *         `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
          *         `trigger_id`, and `ids` of inputs.
          */
         WhichItems: {
@@ -4857,6 +4956,22 @@ export interface components {
                     code?: "beyond_max_pause" | "invalid_body";
                     /** @constant */
                     status?: 422;
+                };
+            };
+        };
+        /** @description Conflict: `cannot_move`, `idempotency_mismatch`, `in_progress`, `wrong_state` */
+        "cannot_move.idempotency_mismatch.in_progress.wrong_state": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "cannot_move" | "idempotency_mismatch" | "in_progress" | "wrong_state";
+                    /** @constant */
+                    status?: 409;
                 };
             };
         };
@@ -5687,6 +5802,21 @@ export interface components {
                 };
             };
         };
+        /** @description Not Found: `not_found`, `unknown_execution`, `unknown_node`, `unknown_version` */
+        "not_found.unknown_execution.unknown_node.unknown_version": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found" | "unknown_execution" | "unknown_node" | "unknown_version";
+                    /** @constant */
+                    status?: 404;
+                };
+            };
+        };
         /** @description Not Found: `not_found`, `unknown_execution`, `unknown_point` */
         "not_found.unknown_execution.unknown_point": {
             headers: {
@@ -6114,6 +6244,21 @@ export interface components {
                     code?: "unauthenticated";
                     /** @constant */
                     status?: 401;
+                };
+            };
+        };
+        /** @description Not Found: `unknown_node` */
+        unknown_node: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "unknown_node";
+                    /** @constant */
+                    status?: 404;
                 };
             };
         };
@@ -7113,6 +7258,54 @@ export interface operations {
             404: components["responses"]["not_found.unknown_execution.unknown_node"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["idempotency_mismatch.in_progress.wrong_state"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_body"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    move_execution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of an execution.
+                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MoveBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed.malformed_id"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_execution.unknown_node.unknown_version"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["cannot_move.idempotency_mismatch.in_progress.wrong_state"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
@@ -11108,6 +11301,56 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    plan_deployment: {
+        parameters: {
+            query?: {
+                /** @description Take a definition with node types or sources that no function is known for. */
+                allow_unknown?: boolean;
+                /** @description A node with another id, as `old=new`. */
+                map?: string[];
+            };
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": unknown;
+                "application/yaml": unknown;
+                "text/yaml": unknown;
+                "application/x-yaml": unknown;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeployPlan"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["unknown_node"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_mismatch.in_progress"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_definition"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];

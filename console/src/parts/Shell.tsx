@@ -7,7 +7,9 @@ import { inboxQuery, sessionQuery, workflowsQuery } from "../api/queries";
 import { signInPath } from "../lib/base";
 import { useKeys } from "../lib/keys";
 import { type Preferences, setPreferences, usePreferences } from "../lib/preferences";
+import { isOperator } from "../screens/operations/tabs";
 import { en } from "../words/en";
+import { ops } from "../words/operations";
 import { Dialog, Refused } from "./Frame";
 
 type Open = "" | "palette" | "keys" | "settings";
@@ -16,6 +18,7 @@ export function Shell() {
   const session = useQuery(sessionQuery);
   const inbox = useQuery(inboxQuery);
   const navigate = useNavigate();
+  const operates = isOperator(session.data?.permissions);
   const [open, setOpen] = useState<Open>("");
   const close = () => setOpen("");
   useKeys({
@@ -24,6 +27,7 @@ export function Shell() {
     "g i": () => navigate({ to: "/" }),
     "g e": () => navigate({ to: "/executions", search: {} }),
     "g w": () => navigate({ to: "/workflows" }),
+    "g o": () => operates && navigate({ to: "/operations", search: {} }),
   });
   const waiting = inbox.data?.items.length ?? 0;
   return (
@@ -46,6 +50,11 @@ export function Shell() {
           {en.nav.executions}
         </Link>
         <Link to="/workflows">{en.nav.workflows}</Link>
+        {operates && (
+          <Link to="/operations" search={{}} activeOptions={{ includeSearch: false }}>
+            {ops.title}
+          </Link>
+        )}
         <span className="grow" />
         <button
           type="button"

@@ -202,7 +202,7 @@ export const en = {
     rows: [
       ["Ctrl K", "find a screen, a workflow, an execution"],
       ["?", "this sheet"],
-      ["g i, g e, g w", "inbox, executions, workflows"],
+      ["g i, g e, g w, g o", "inbox, executions, workflows, operations"],
       ["j, k", "next, previous row"],
       ["Enter", "open"],
       ["/", "filter"],

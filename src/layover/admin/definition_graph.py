@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.core.engine.state import ExecutionState
-from layover.runtime.queries.graphs import graph
+from layover.runtime.queries.graphs import drawn
 
 if TYPE_CHECKING:
     from layover.core.plan import Plan
@@ -14,4 +13,4 @@ if TYPE_CHECKING:
 
 def graph_of(plan: Plan) -> Graph:
     """Return the graph of a plan as it is over HTTP, before anything has run."""
-    return graph(plan, ExecutionState(plan), ())
+    return drawn(plan)

@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from layover.model import access, batches, deliveries, executions, people, points, shared, signals, triggers, workflows
+from layover.model import (
+    access,
+    batches,
+    deliveries,
+    deploy_plans,
+    executions,
+    people,
+    points,
+    shared,
+    signals,
+    triggers,
+    views,
+    workflows,
+)
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -48,6 +61,9 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     },
     workflows.ResumeWorkflowBody: {"in_the_morning": {"cron": "0 8 * * MON-FRI", "zone": "Europe/Berlin"}},
     executions.ResumeBody: {"with_data": {"resume_data": {"price_list": "2026-03"}, "reason": "The list is there"}},
+    deploy_plans.MoveBody: {
+        "renamed": {"version": 2, "map": {"review": "check"}, "reason": "The form was wrong"},
+    },
     executions.RewindBody: {"back_to_a_node": {"to": "review", "reason": "It was the wrong amount"}},
     points.AnswerBody: {
         "form": {"data": {"quantity": 3}},
@@ -112,6 +128,7 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
         "with_an_address": {"roles": ["finance"], "addresses": {"mail": "ada@example.com"}, "zone": "Europe/Berlin"},
         "away": {"addresses": {"mail": "ada@example.com"}, "away": {"until": "2027-01-07", "substitute": "ben"}},
     },
+    views.ViewBody: {"failed_lately": {"filter": {"status": ["failed"], "min_resumes": 1, "since": "2d"}}},
     access.SignInLinkBody: {"for_an_approver": {"user": "ada", "roles": ["approver"], "expires_in": "1h"}},
     access.SessionBody: {"with_a_key": {"key": "lay_Vk2f0sVq1yZ8mH3cT6wXbANx5e7Rj9-uPq_D4LgKtB0"}},
     access.KeyBody: {

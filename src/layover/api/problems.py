@@ -80,6 +80,7 @@ STATUS: Final[dict[str, int]] = {
     "too_many_views": 409,
     "trigger_path_conflict": 409,
     "workflow_inactive": 409,
+    "cannot_move": 409,
     "wrong_state": 409,
     "expired": 410,
     "token_used": 410,

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
+
+from layover.cli.exits import Stop
+from layover.core.definitions.durations import parse_duration
 
 Status = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
 Workflow = Annotated[str | None, Parameter(help="Only executions of this workflow.")]
@@ -49,3 +53,21 @@ Search = Annotated[
 def given_filters(**filters: Any) -> dict[str, Any]:
     """Return the filters that were given."""
     return {name: value for name, value in filters.items() if value not in (None, (), {})}
+
+
+def moment_or_ago(flag: str, text: str | None) -> datetime | None:
+    """Return the moment that a flag names: itself, or how long ago it was."""
+    if text is None:
+        return None
+    try:
+        return datetime.now(UTC) - timedelta(milliseconds=parse_duration(text))
+    except (ValueError, OverflowError):
+        pass
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or found.tzinfo is None:
+        what = "a moment with a time zone, such as 2026-11-20T08:00:00Z, or how long ago it was, such as 2d"
+        raise Stop(f"{flag}: `{text}` is not {what}.")
+    return found

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -23,12 +22,12 @@ from layover.cli.execution_filters import (
     Where,
     Workflow,
     given_filters,
+    moment_or_ago,
 )
 from layover.cli.exits import DONE, Stop
 from layover.cli.options import HERE, At, Cursor, Json, Limit, Who, acting, person
 from layover.cli.screen import STYLES, between, brief, moment, note, print_json, print_table, say
 from layover.cli.where import wanted
-from layover.core.definitions.durations import parse_duration
 from layover.model.shared import Page
 
 if TYPE_CHECKING:
@@ -161,24 +160,6 @@ def approvers_of(point: PausePoint) -> str:
     names = [*who.users, *(f"role {role}" for role in who.roles)] if who is not None else []
     need = f"{point.need} of " if point.need is not None and point.need > 1 else ""
     return f"{need}{', '.join(names)}" if names else f"{need}anybody"
-
-
-def moment_or_ago(flag: str, text: str | None) -> datetime | None:
-    """Return the moment that a flag names: itself, or how long ago it was."""
-    if text is None:
-        return None
-    try:
-        return datetime.now(UTC) - timedelta(milliseconds=parse_duration(text))
-    except (ValueError, OverflowError):
-        pass
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        what = "a moment with a time zone, such as 2026-11-20T08:00:00Z, or how long ago it was, such as 2d"
-        raise Stop(f"{flag}: `{text}` is not {what}.")
-    return found
 
 
 def _whose(at: Target, user: str | None, roles: tuple[str, ...], *, mine: bool) -> Who | None:

@@ -36,6 +36,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "init": ("init:init_project", "Write a small project that runs: a workflow, its functions, a test."),
         "check": ("definitions:check_files", "Find everything that is wrong with definitions."),
         "graph": ("drawing:graph", "Draw the graph of a definition, as text, Mermaid, SVG or JSON."),
+        "plan": ("deploy_plan:plan_version", "Say what a new version would mean to open executions."),
         "schema": ("definitions:schema", "Print the JSON Schema of the definition format, for editors."),
     },
     _RUNNING: {
@@ -45,6 +46,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
     },
     _LOOKING: {
         "ls": ("lists:list_executions", "List executions, newest first."),
+        "nodes": ("nodes:list_nodes", "List nodes of all executions, by type, state, error and more."),
         "show": ("show:show", "Show an execution: its nodes with their states, its pause points, its legs."),
         "watch": ("watch:watch", "Follow an execution, or all of them, as they go on."),
         "history": ("show:history", "Print the log of an execution."),

@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.batches_backend import BatchesBackend
     from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
+    from layover.interface.monitoring_backend import MonitoringBackend
     from layover.interface.triggers_backend import TriggersBackend
     from layover.interface.views_backend import ViewsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import (
         Event,
         Execution,
@@ -37,13 +39,14 @@ if TYPE_CHECKING:
         ReplayStep,
         Why,
     )
+    from layover.model.node_searches import FoundNode
     from layover.model.points import PausePoint, PointLink
     from layover.model.proofs import AuditKeySet, Receipt
     from layover.model.repeat_plans import RepeatPlan
     from layover.model.resumes import ResumeEntry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import Bundle, Differences, DryRun, NodeType, WorkflowChange, WorkflowVersion
 
 
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -73,6 +76,22 @@ class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
     parent: str | None = None
     status: tuple[str, ...] = ()
     context_id: str | None = None
+
+
+class NodeSearch(msgspec.Struct, frozen=True, kw_only=True):
+    """Which nodes of all executions to list; all that is given has to hold. Times are in milliseconds."""
+
+    workflow: str | None = None
+    tag: str | None = None
+    node: str | None = None
+    type: str | None = None
+    status: tuple[str, ...] = ()
+    error_code: str | None = None
+    since: int | None = None
+    until: int | None = None
+    min_duration: int | None = None
+    max_duration: int | None = None
+    min_resumes: int | None = None
 
 
 class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -199,6 +218,11 @@ class ExecutionsBackend(Protocol):
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat; nothing is changed."""
 
+    async def move(
+        self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Go on by another version of the workflow."""
+
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop; nothing is changed."""
 
@@ -216,6 +240,9 @@ class ExecutionsBackend(Protocol):
 
     async def nodes(self, execution_id: str, wanted: NodeQuery, limit: int, cursor: str | None) -> Page[NodeExecution]:
         """Return a page of the nodes that were reached."""
+
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions."""
 
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
@@ -296,6 +323,12 @@ class WorkflowsBackend(Protocol):
     async def check(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> tuple[Problem, ...]:
         """Return everything that is wrong with a definition."""
 
+    async def node_types(self) -> tuple[NodeType, ...]:
+        """Return the types that a node may have."""
+
+    async def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of definitions."""
+
     async def get(self, name: str, version: int | None) -> WorkflowVersion:
         """Return a version of a workflow with its definition."""
 
@@ -310,6 +343,11 @@ class WorkflowsBackend(Protocol):
 
     async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
         """Return what is different between two versions."""
+
+    async def plan(
+        self, definition: str | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
+    ) -> DeployPlan:
+        """Return what a definition would mean to the open executions of its workflow; nothing is changed."""
 
     async def dry_run(
         self,
@@ -445,6 +483,10 @@ class Backend(Protocol):
     @property
     def people(self) -> PeopleBackend:
         """People."""
+
+    @property
+    def monitoring(self) -> MonitoringBackend:
+        """Instances, timers, figures."""
 
     @property
     def access(self) -> AccessBackend:

@@ -36,6 +36,7 @@ from layover.interface.bounds import (
     check_number,
     check_text,
     check_texts,
+    checked_map,
     checked_name,
     checked_part,
 )
@@ -44,6 +45,8 @@ from layover.interface.deliveries_door import DeliveriesDoor
 from layover.interface.durations import Duration, instant_of, milliseconds_of, seconds_of
 from layover.interface.execution_handle import ExecutionHandle
 from layover.interface.listing import Listing
+from layover.interface.monitoring_door import MonitoringDoor
+from layover.interface.nodes_door import NodesDoor
 from layover.interface.pause_point_handle import PausePointHandle, handles_of, listed_points
 from layover.interface.sources import Definition, source_of
 from layover.interface.trigger_handle import TriggerHandle, trigger_document
@@ -59,15 +62,16 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.backend import Backend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Execution, ExecutionSummary
     from layover.model.proofs import AuditKeySet
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, WorkflowVersion
+    from layover.model.workflows import Bundle, NodeType, WorkflowVersion
 
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
 
-class Door(DeliveriesDoor, BatchesDoor, ViewsDoor):
+class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
     """Everything that a program can ask, of whatever does the work."""
 
     _backend: Backend
@@ -85,6 +89,29 @@ class Door(DeliveriesDoor, BatchesDoor, ViewsDoor):
     async def check(self, workflow: Definition, *, allow_unknown: bool = False) -> tuple[Problem, ...]:
         """Return everything that is wrong with a workflow; nothing is stored."""
         return await self._backend.workflows.check(source_of(workflow), allow_unknown=allow_unknown)
+
+    async def node_types(self) -> tuple[NodeType, ...]:
+        """Return the types that a node may have: those that are built in, and the functions of the engine."""
+        return await self._backend.workflows.node_types()
+
+    async def definition_schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of definitions, for editors."""
+        return await self._backend.workflows.schema()
+
+    async def plan(
+        self,
+        workflow: Definition,
+        *,
+        map: Mapping[str, str] | None = None,  # noqa: A002 - as everywhere
+        allow_unknown: bool = False,
+    ) -> DeployPlan:
+        """Return what a new version would mean to the open executions of its workflow; nothing is stored or changed.
+
+        `map` has the new ids of nodes by their old ones. To move executions afterwards, register the version, and make
+        a batch of the act `move`.
+        """
+        names = checked_map(map)
+        return await self._backend.workflows.plan(source_of(workflow), names, allow_unknown=allow_unknown)
 
     async def workflow(self, name: str, *, version: int | None = None) -> WorkflowHandle:
         """Return a workflow at its newest version, or at one by its number."""

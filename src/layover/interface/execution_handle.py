@@ -24,6 +24,7 @@ from layover.interface.bounds import (
     check_mapping,
     check_number,
     check_text,
+    checked_map,
     refused,
 )
 from layover.interface.durations import Duration, seconds_of
@@ -195,6 +196,24 @@ class ExecutionHandle(Handle[Execution]):
         check_act(reason, idempotency_key)
         check_text("to", to, CONTEXT_ID)
         self.info = await self._backend.executions.rewind(self.info.id, to, reason, idempotency_key)
+        return self
+
+    async def move(
+        self,
+        version: int,
+        *,
+        map: Mapping[str, str] | None = None,  # noqa: A002 - as everywhere
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> Self:
+        """Go on by another version of the workflow; `map` has the new ids of nodes by their old ones.
+
+        WrongState (`cannot_move`) says why it cannot: it stands at a node that the version does not have, or it runs.
+        """
+        check_act(reason, idempotency_key)
+        check_number("version", version, 1)
+        names = checked_map(map)
+        self.info = await self._backend.executions.move(self.info.id, version, names, reason, idempotency_key)
         return self
 
     async def plan_retry(self) -> RepeatPlan:

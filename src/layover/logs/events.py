@@ -42,6 +42,7 @@ EVENTS: Final = {
     "execution_completed": "An execution has ended well, after so many milliseconds.",
     "execution_failed": "An execution has failed at a node. `layover show` and `why` tell more, "
     "`layover retry` goes on.",
+    "execution_moved": "An execution goes on by another version of its workflow.",
     "execution_paused": "An execution waits for people: at an `approval` or a `form`, for an `operator` who has paused "
     "it, or because of an `incident`, a call that failed for good.",
     "execution_pausing": "A user asks to pause an execution; calls that are running may end.",

@@ -27,7 +27,7 @@ def is_view_name(name: str) -> bool:
     return 0 < len(name) <= VIEW_NAME and name.isprintable() and "/" not in name and name not in (".", "..")
 
 
-class ViewFilter(Body, frozen=True, kw_only=True, omit_defaults=True):
+class ViewFilter(Resource, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
     """Which executions a view shows, as the parameters of their list say it; all that is given has to hold."""
 
     workflow: _Short | None = None

@@ -9,7 +9,7 @@ from msgspec import Meta
 from layover.core.engine.state import ExecutionStatus
 from layover.core.moments import Moment
 from layover.errors import Failure
-from layover.model.executions import NodeExecution, WaitingOn
+from layover.model.executions import Graph, NodeExecution, WaitingOn
 from layover.model.pause_ends import CronLine, MomentText, ResumeSignal, ResumeSignalBody, ZoneName
 from layover.model.shared import Body, Reason, Resource, Value, WorkflowName
 
@@ -62,14 +62,31 @@ class DefinitionProblem(Resource, frozen=True, kw_only=True):
     message: str
     line: int | None = None
     column: int | None = None
+    end_line: int | None = None  # where that ends which stands there
+    end_column: int | None = None  # behind its last character
     suggestion: str | None = None
     severity: Literal["error", "warning"] = "error"
 
 
 class CheckedDefinition(Resource, frozen=True, kw_only=True):
-    """Everything that is wrong with a definition."""
+    """Everything that is wrong with a definition, and its graph if nothing but warnings was found."""
 
     problems: tuple[DefinitionProblem, ...]
+    graph: Graph | None = None
+
+
+class NodeType(Resource, frozen=True, kw_only=True):
+    """A type that a node may have: built in, or a function of the engine that answers.
+
+    `schema` is the name of its fields among the `$defs` of the schema of definitions. A `switch` has a port more for
+    each of its cases.
+    """
+
+    name: str
+    kind: Literal["built_in", "function"]
+    description: str = ""
+    ports: tuple[str, ...] = ()
+    schema: str
 
 
 class DryRunBody(Body, frozen=True, kw_only=True):

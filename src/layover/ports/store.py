@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from layover.ports.families.limits import LimitStore
     from layover.ports.families.links import LinkStore
     from layover.ports.families.locks import LockStore
+    from layover.ports.families.monitoring import MonitoringStore
     from layover.ports.families.node_reports import NodeReportStore
     from layover.ports.families.outbox import OutboxStore
     from layover.ports.families.people import PeopleStore
@@ -105,6 +106,10 @@ class Families(Protocol):
     @property
     def node_reports(self) -> NodeReportStore:
         """Progress and log lines of nodes."""
+
+    @property
+    def monitoring(self) -> MonitoringStore:
+        """What operators ask about all executions together."""
 
     # Instances and upkeep
 

@@ -102,6 +102,23 @@ class Gauges(StoreRecord, frozen=True, kw_only=True):
     free: int | None = None  # on its disk, in bytes
 
 
+class ActivityBucket(StoreRecord, frozen=True, kw_only=True):
+    """What happened in a stretch of time: executions by their start and their end, and points that asked people.
+
+    A point counts where it was opened: `waited` adds up how long those of them that were closed had been open.
+    """
+
+    start: int
+    started: int = 0
+    finished: int = 0
+    failed: int = 0  # of those that finished
+    took: int = 0  # milliseconds from start to end, added up
+    asked: int = 0
+    answered: int = 0  # of those that were asked
+    waited: int = 0
+    longest_wait: int = 0
+
+
 class Fault(StoreRecord, frozen=True, kw_only=True):
     """A fault that only the store itself can see; without an execution it concerns the whole database."""
 

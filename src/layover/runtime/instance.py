@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from layover.core.notify_rules import occasions_of
 from layover.ports.hints import Hints
 from layover.ports.read_times import ReadTimes
+from layover.runtime.activity import Activity
 from layover.runtime.batches.batch_runner import BatchRunner
 from layover.runtime.batches.collector import ItemCollector
 from layover.runtime.calls.node_runner import NodeRunner
@@ -98,6 +99,8 @@ class Instance:
         self.metrics = Metrics()
         self.tracer = machine.tracer()
         self.store_gauges = StoreGauges(store, clock)
+        self.activity = Activity(store, clock)
+        self.opened_at: int | None = None  # since when it drives executions; None if it only looks or acts
         if isinstance(store, ReadTimes):
             store.time_reads(self.metrics.read)
         self.critical = CriticalSections()

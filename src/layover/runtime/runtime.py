@@ -100,6 +100,7 @@ class Runtime(Opened):
         instance = Instance(self._store, self._registry, settings, clock, self._machine, self._providers)
         await self._store.open(instance.id)
         await clock.ask(self._store)
+        instance.opened_at = clock.now()
         self._open = Operations(instance)
         if self._settings.redact is not None:
             add_hook(self._settings.redact)

@@ -15,6 +15,7 @@ from msgspec import UNSET
 from layover.errors import AnswerRefused, LayoverError, NotFound, WrongState
 from layover.interface.backend import PointAnswer
 from layover.model.access import Caller
+from layover.ports.access import AuditFilter
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import CLOSED
 from layover.runtime.batches.batch_acts import ItemOutcome
@@ -89,6 +90,8 @@ async def _act(actor: Actor, row: BatchRow, body: BatchBody, item: BatchItemRow,
             await executions.retry(id_, reason, key)
         case "rewind":
             await executions.rewind(id_, body.to or "", reason, key)
+        case "move":
+            await executions.move(id_, body.version or 0, body.map, reason, key)
         case "answer":
             return await _answer(actor, body, item, key)
         case "redeliver":
@@ -124,7 +127,7 @@ async def _answer(actor: Actor, body: BatchBody, item: BatchItemRow, key: str) -
 
 
 async def _purge(actor: Actor, row: BatchRow, id_: str) -> ItemOutcome:
-    """Delete an execution; one that is gone was deleted by this act, or as well as."""
+    """Delete an execution; one that is gone was deleted by this very act, or never was."""
     actor.require("admin")
     store = actor.runtime.instance.store
     entry = actor.entry("execution.purge", id_, batch=row.id)
@@ -132,7 +135,10 @@ async def _purge(actor: Actor, row: BatchRow, id_: str) -> ItemOutcome:
         return DONE
     found = await store.queries.find_execution(id_)
     if found is None:
-        return DONE
+        wanted = AuditFilter(act="execution.purge", target=id_, to_no_execution=True)
+        if any(one.request_id == row.id for one in await store.audit.list_entries(wanted)):
+            return DONE
+        return ItemOutcome("skipped", "unknown_execution", f"There is no execution {id_}.")
     if found.head.status not in CLOSED:
         return ItemOutcome("skipped", "wrong_state", f"It is {found.head.status}: only what has ended is deleted.")
     return ItemOutcome("skipped", "not_settled", "It, or its parent, has messages or deliveries that are not sent yet.")

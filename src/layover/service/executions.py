@@ -32,6 +32,7 @@ from layover.runtime.operations.executions import check_same_input
 from layover.runtime.operations.start_options import Options
 from layover.runtime.operations.timeouts import WaitLimit
 from layover.runtime.queries.changes import LineWatch, next_change
+from layover.runtime.queries.node_search import NodePlace, find_nodes
 from layover.runtime.results.executions import event_of, summary_of
 from layover.runtime.results.log_lines import lines_of
 from layover.runtime.results.points import point_of
@@ -47,8 +48,9 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import EventQuery, NodeQuery, StartRequest
+    from layover.interface.backend import EventQuery, NodeQuery, NodeSearch, StartRequest
     from layover.model.executions import Graph, Why
+    from layover.model.node_searches import FoundNode
     from layover.model.resumes import ResumeEntry
     from layover.ports.records import Head
     from layover.runtime.results.waiting import Rest
@@ -59,6 +61,7 @@ _AHEAD: Final = 100  # events that are read at once
 _FILTERS: Final = tuple(sorted({*ExecutionQuery.__struct_fields__} - {"where", "contains", "order"}))
 _ONLY_PAUSED: Final = ExecutionQuery(order="paused")
 _SHARED: Final = tuple(sorted({*ExecutionSummary.__struct_fields__} & {*Execution.__struct_fields__}))
+_PLACE_DIGITS: Final = 12
 _CHUNKS: Final = 4  # of log lines, each of up to some hundred
 
 
@@ -242,6 +245,23 @@ class ExecutionService(ControlService):
         # A node may be in another state by the next page, so that its cursor is a place among all of them.
         return Page(items=items, next=cursor_of(places[len(items)], id_) if len(items) < len(places) else None)
 
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions, those of the newest execution first."""
+        self._actor.require(*READ)
+        chosen = ExecutionFilter(
+            workflow=wanted.workflow,
+            tag=wanted.tag,
+            since=wanted.since,
+            until=wanted.until,
+            min_resumes=wanted.min_resumes,
+            limit=min(limit, MOST),
+        )
+        begin, instance = _node_place(cursor), self._actor.runtime.instance
+        found = await find_nodes(instance, chosen, wanted, begin, tracebacks=self._actor.may_debug)
+        items = fitting([one for one, _ in found.nodes], self._actor.page_bytes)
+        following = found.nodes[len(items)][1] if len(items) < len(found.nodes) else found.following
+        return Page(items=items, next=_node_cursor(following) if following is not None else None)
+
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
         self._actor.require(*READ)
@@ -385,6 +405,24 @@ def _position(cursor: str | None, execution_id: str, since: int = 0) -> int:
     if of != execution_id:
         raise malformed_cursor()
     return position
+
+
+def _node_cursor(place: NodePlace) -> str:
+    return cursor_of(place.created_at, f"{place.execution_id}/{place.place}")
+
+
+def _node_place(cursor: str | None) -> NodePlace | None:
+    """Return where a page of nodes begins."""
+    if cursor is None:
+        return None
+    at, where = parsed(cursor)
+    id_, _, place = where.partition("/")
+    if not place.isdecimal() or len(place) > _PLACE_DIGITS:
+        raise malformed_cursor()
+    try:
+        return NodePlace(at, checked_id(id_), int(place))
+    except InvalidInput as error:
+        raise malformed_cursor() from error
 
 
 def _chunk(cursor: str | None, execution_id: str) -> str:

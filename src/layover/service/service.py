@@ -9,6 +9,7 @@ from layover.service.batches import BatchService
 from layover.service.deliveries import DeliveryService
 from layover.service.destinations import DestinationService
 from layover.service.executions import ExecutionService
+from layover.service.monitoring import MonitoringService
 from layover.service.people import PeopleService
 from layover.service.points import PointService
 from layover.service.signals import SignalService
@@ -88,6 +89,11 @@ class UserService:
     def people(self) -> PeopleService:
         """The directory of people."""
         return PeopleService(self.actor)
+
+    @property
+    def monitoring(self) -> MonitoringService:
+        """The whole database."""
+        return MonitoringService(self.actor)
 
     @property
     def access(self) -> AccessService:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from layover.core.definitions.check import check
 from layover.core.definitions.problems import InvalidDefinition, Problem
-from layover.core.engine.state import ExecutionState as State
+from layover.core.definitions.schema import format_schema
 from layover.core.moments import Moment
 from layover.core.plan import compile_plan, load
 from layover.errors import NotFound
@@ -18,13 +18,16 @@ from layover.model.executions import WaitingOn
 from layover.model.shared import Page
 from layover.model.workflows import Bundle, Differences, DryRun
 from layover.runtime.operations import dry_run as dry_runs
-from layover.runtime.queries.graphs import graph
+from layover.runtime.operations.deploy_plans import plan_deployment
+from layover.runtime.queries.graphs import drawn
 from layover.runtime.queries.node_executions import node_executions
 from layover.runtime.results.executions import node_of
 from layover.runtime.results.failures import failure_of
 from layover.runtime.results.workflows import change_of, version_of
+from layover.service.actor import READ
 from layover.service.cursors import malformed_cursor
 from layover.service.differences import differences
+from layover.service.node_types import node_types
 from layover.service.pages import MOST
 from layover.service.resume_times import end_of, end_texts
 
@@ -35,8 +38,9 @@ if TYPE_CHECKING:
     from layover.core.definitions.read_text import Syntax
     from layover.core.plan import Plan
     from layover.interface.backend import ResumeTime
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Graph
-    from layover.model.workflows import WorkflowChange, WorkflowVersion
+    from layover.model.workflows import NodeType, WorkflowChange, WorkflowVersion
     from layover.ports.access import WorkflowStatus
     from layover.ports.records import Version
     from layover.service.actor import Actor
@@ -69,6 +73,16 @@ class WorkflowService:
         """Return everything that is wrong with a definition."""
         self._actor.require("workflow:read")
         return tuple((await self.checked(definition, allow_unknown=allow_unknown, syntax=syntax)).problems)
+
+    async def node_types(self) -> tuple[NodeType, ...]:
+        """Return the types that a node may have."""
+        self._actor.require("workflow:read")
+        return node_types(self._actor.runtime.workflows.known_types())
+
+    async def schema(self) -> dict[str, Any]:
+        """Return the JSON Schema of definitions."""
+        self._actor.require("workflow:read")
+        return await asyncio.to_thread(format_schema)
 
     async def get(self, name: str, version: int | None) -> WorkflowVersion:
         """Return a version of a workflow with its definition."""
@@ -107,7 +121,7 @@ class WorkflowService:
         self._actor.require("workflow:read")
         found = await self._version(name, version)
         plan = await asyncio.to_thread(load, msgspec.json.decode(found.document))
-        return graph(plan, State(plan), (), found.number)
+        return drawn(plan, found.number)
 
     async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
         """Return what is different between two versions: by default the newest and the one before it."""
@@ -116,6 +130,24 @@ class WorkflowService:
         earlier = await self._version(name, before if before is not None else max(later.number - 1, 1))
         found = differences(msgspec.json.decode(earlier.document), msgspec.json.decode(later.document))
         return Differences(name=later.workflow, before=earlier.number, after=later.number, differences=tuple(found))
+
+    async def plan(
+        self, definition: str | bytes | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
+    ) -> DeployPlan:
+        """Return what a definition would mean to the open executions of its workflow; nothing is changed."""
+        self._actor.require("workflow:read")
+        self._actor.require(*READ)
+        found = await self.checked(definition, allow_unknown=allow_unknown)
+        return await self.planned(await asyncio.to_thread(compile_plan, found), map_)
+
+    async def planned(self, plan: Plan, map_: Mapping[str, str]) -> DeployPlan:
+        """Return what a version would mean to the open executions of its workflow; nothing is changed."""
+        self._actor.require("workflow:read")
+        self._actor.require(*READ)
+        instance = self._actor.runtime.instance
+        stored = await instance.store.definitions.list_versions(plan.definition.name)
+        number = next((one.number for one in reversed(stored) if one.hash == plan.hash), None)
+        return await plan_deployment(instance, plan, map_, number)
 
     async def dry_run(
         self,

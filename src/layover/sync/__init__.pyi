@@ -17,6 +17,7 @@ from layover.interface.sources import Definition
 from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
 from layover.model.batches import BatchCanary, BatchInfo, BatchItem
 from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, DestinationKind, Redelivered
+from layover.model.deploy_plans import DeployPlan
 from layover.model.executions import (
     Event,
     Execution,
@@ -40,7 +41,7 @@ from layover.model.resumes import ResumeEntry
 from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
-from layover.model.workflows import Bundle, Differences, DryRun, WorkflowChange, WorkflowVersion
+from layover.model.workflows import Bundle, Differences, DryRun, NodeType, WorkflowChange, WorkflowVersion
 from layover.nodes.notifier import NotifierFunction, P, R
 from layover.nodes.registry import AnyFunction
 from layover.ports.directory import Directory
@@ -138,6 +139,14 @@ class SyncExecutionHandle:
     def cancel(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
     def retry(self, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
     def rewind(self, to: str, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
+    def move(
+        self,
+        version: int,
+        *,
+        map: Mapping[str, str] | None = None,
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> Self: ...
     def plan_retry(self) -> RepeatPlan: ...
     def plan_rewind(self, to: str) -> RepeatPlan: ...
     def point(self, context_id: str) -> SyncPausePointHandle: ...
@@ -383,6 +392,11 @@ class SyncCallbackHandle:
 class SyncDoor:
     def register(self, workflow: Definition, *, allow_unknown: bool = False) -> SyncWorkflowHandle: ...
     def check(self, workflow: Definition, *, allow_unknown: bool = False) -> tuple[Problem, ...]: ...
+    def node_types(self) -> tuple[NodeType, ...]: ...
+    def definition_schema(self) -> dict[str, Any]: ...
+    def plan(
+        self, workflow: Definition, *, map: Mapping[str, str] | None = None, allow_unknown: bool = False
+    ) -> DeployPlan: ...
     def workflow(self, name: str, *, version: int | None = None) -> SyncWorkflowHandle: ...
     def workflows(self) -> SyncListing[WorkflowVersion]: ...
     def export_workflows(self, *names: str) -> Bundle: ...
@@ -538,6 +552,8 @@ class SyncDoor:
         canary: Mapping[str, Any] | None = None,
         reason: str | None = None,
         to: str | None = None,
+        version: int | None = None,
+        map: Mapping[str, str] | None = None,
         data: Any = ...,
         approved: bool | None = None,
         comment: str | None = None,

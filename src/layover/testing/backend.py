@@ -96,7 +96,7 @@ class _Family:
 
 class _Executions(_Family):
     name = "executions"
-    acts = frozenset({"pause", "resume", "cancel", "retry", "rewind"})
+    acts = frozenset({"pause", "resume", "cancel", "retry", "rewind", "move"})
 
     async def start(self, request: StartRequest) -> Execution:
         """Start an execution and go on until it rests, or until it is as asked for."""
@@ -332,6 +332,11 @@ class _People(_Family):
         await self._delete("delete", user)
 
 
+class _Monitoring(_Family):
+    name = "monitoring"
+    changing = frozenset[str]()
+
+
 class _Views(_Family):
     name = "views"
     changing = frozenset({"save"})
@@ -363,5 +368,6 @@ class BackendInTest:
         self.deliveries = _Deliveries(world, caller)
         self.batches = _Batches(world, caller)
         self.people = _People(world, caller)
+        self.monitoring = _Monitoring(world, caller)
         self.views = _Views(world, caller)
         self.access = _Access(world, caller)

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from layover.service.views import MOST_VIEWS
 from tests.api.codes.registry import asked, route
-from tests.runtime.harness import approval, call, end, form, until_status
+from tests.runtime.harness import approval, call, end, flow, form, until_status
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
-    from tests.api.codes.stage import Stage
+    from tests.api.codes.stage import Begun, Stage
     from tests.api.harness import Answered
 
 NUMBERED: dict[str, Any] = {"type": "object", "properties": {"order": {"type": "integer"}}}
@@ -97,6 +97,14 @@ async def listed(stage: Stage, _route: Route) -> Answered:
 @route("list_executions", "invalid_filter")
 async def listed_by_no_condition(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get("/executions?where=colour=red")
+
+
+@route("search_nodes", 200)
+async def searched_nodes(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    answered = await stage.api.get(f"/nodes?workflow={begun.workflow}&status=waiting")
+    assert [one["execution_id"] for one in answered.json["items"]] == [begun.id]
+    return answered
 
 
 @route("list_views", 200)
@@ -258,6 +266,43 @@ async def rewound(stage: Stage, _route: Route) -> Answered:
     await stage.engine.answers.answer(begun.points["ask"], {}, by="mia")
     await stage.engine.executions.wait(begun.id)
     return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "ask"})
+
+
+async def _newer(stage: Stage, *nodes: Any) -> Begun:
+    """Return an execution whose workflow has another version since."""
+    begun = await stage.begun(form())
+    await stage.api.post("/workflows", flow(*nodes, name=begun.workflow))
+    return begun
+
+
+@route("move_execution", 200)
+async def moved(stage: Stage, _route: Route) -> Answered:
+    begun = await _newer(stage, form(), end("done"))
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 2})
+
+
+@route("move_execution", "cannot_move")
+async def moved_to_where_it_has_no_place(stage: Stage, _route: Route) -> Answered:
+    begun = await _newer(stage, form("other"))
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 2})
+
+
+@route("move_execution", "unknown_node")
+async def moved_with_a_name_that_is_not_there(stage: Stage, _route: Route) -> Answered:
+    begun = await _newer(stage, form("other"))
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 2, "map": {"ask": "third"}})
+
+
+@route("move_execution", "unknown_version")
+async def moved_to_no_version(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 9})
+
+
+@route("move_execution", "wrong_state")
+async def moved_too_late(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 1})
 
 
 @route("pause_execution", "wrong_state")

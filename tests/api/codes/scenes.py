@@ -8,6 +8,7 @@ from tests.api.codes import (  # noqa: F401 - they bring their scenes along
     batching,
     defining,
     delivering,
+    monitoring,
     proving,
     running,
     taking_back,

@@ -6,7 +6,7 @@ commands change nothing, and folding the log gives the very state that the decis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -53,6 +53,7 @@ class Player:
 
     def __init__(self, plan: Plan, dice: Dice) -> None:
         self.plan = plan
+        self.document: dict[str, Any] = {}
         self.dice = dice
         self.now = 1_000
         self.state = ExecutionState(plan)
@@ -265,7 +266,7 @@ class Player:
             elif points and points[0].kind == "delivery":
                 self.send(cmd.Delivered(point=points[0].id, id="d", at=self.now))
             elif points and points[0].kind != "signal" and points[0].deadline is not None:
-                self.now = max(self.now, points[0].deadline)
+                self.now = max(self.now, points[0].deadline, points[0].final_at or 0)
                 self.send(cmd.Wake())
             elif points:
                 self.send(cmd.CancelPoint(point=points[0].id))
@@ -424,7 +425,9 @@ def _is_open(before: Tables, name: str) -> bool:
 
 def begin(dice: Dice) -> Player:
     """Return a player whose execution has just been created."""
-    player = Player(load(workflow(dice, settled=False)), dice)
+    document = workflow(dice, settled=False)
+    player = Player(load(document), dice)
+    player.document = document
     if dice.chance(10):
         player.send(cmd.Wake())
     start_at = player.now + 60_000 if dice.chance(10) else None

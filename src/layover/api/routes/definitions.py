@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
 
-from layover.api.definitions import MEDIA_TYPES, AllowQuery, checked_of
+from layover.api.definitions import MEDIA_TYPES, AllowQuery, checked_of, plan_of
 from layover.api.openapi_examples import DEFINITION
+from layover.api.problem_ranges import end_of
 from layover.api.request import Response
 from layover.api.routing import NoQuery, Routes
+from layover.core.plan import compile_plan
+from layover.errors import InvalidInput
+from layover.model.deploy_plans import DeployPlan
+from layover.model.shared import Page
 from layover.model.workflows import (
     Bundle,
     BundleBody,
@@ -19,10 +25,13 @@ from layover.model.workflows import (
     DryRun,
     DryRunBody,
     Imported,
+    NodeType,
 )
+from layover.runtime.queries.graphs import drawn
 
 if TYPE_CHECKING:
     from layover.api.request import Request
+    from layover.core.definitions.check import Checked
     from layover.core.definitions.problems import Problem
 
 routes = Routes("Definitions", "Checking, trying out and moving definitions.", prefix="/api/v1")
@@ -33,6 +42,21 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: Annotated[
         list[str], Meta(max_length=100, description="A workflow to take; all of them if none is named.")
+    ] = []
+
+
+_PAIR: Final = "write it as `old=new`"
+
+
+class DeployQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a definition is taken, and which nodes have other ids in it."""
+
+    allow_unknown: Annotated[
+        bool, Meta(description="Take a definition with node types or sources that no function is known for.")
+    ] = False
+    map: Annotated[
+        list[Annotated[str, Meta(max_length=600)]],
+        Meta(max_length=100, description="A node with another id, as `old=new`.", examples=[["review=check"]]),
     ] = []
 
 
@@ -47,9 +71,48 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     examples={"order": DEFINITION},
 )
 async def check_definition(call: Request[bytes, AllowQuery]) -> Response:
-    """Find everything that is wrong with a definition; nothing is kept."""
+    """Find everything that is wrong with a definition, and draw it if it is sound; nothing is kept."""
     found = await checked_of(call, allow_unknown=call.query.allow_unknown)
-    return Response(CheckedDefinition(problems=tuple(_problem_of(one) for one in found.problems)))
+    return Response(await asyncio.to_thread(_report, found, call.body))
+
+
+def _report(found: Checked, body: bytes) -> CheckedDefinition:
+    lines = body.decode("utf-8", "replace").splitlines() if found.problems else []
+    problems = tuple(_problem_of(one, lines) for one in found.problems)
+    return CheckedDefinition(problems=problems, graph=drawn(compile_plan(found)) if found.ok else None)
+
+
+@routes.get("/node-types", needs=("workflow:read",), answers={200: Page[NodeType]})
+async def list_node_types(call: Request[None, NoQuery]) -> Response:
+    """List the types that a node may have: those that are built in, then the functions of this engine by name."""
+    return Response(Page(items=await call.service.workflows.node_types()))
+
+
+@routes.get("/schema", needs=("workflow:read",), answers={200: dict[str, Any]})
+async def get_definition_schema(call: Request[None, NoQuery]) -> Response:
+    """Show the JSON Schema of definitions, for editors."""
+    return Response(await call.service.workflows.schema())
+
+
+@routes.post(
+    "/workflows/plan",
+    needs=("workflow:read",),
+    body=bytes,
+    media_types=MEDIA_TYPES,
+    query=DeployQuery,
+    answers={200: DeployPlan},
+    problems=("malformed", "invalid_definition", "unknown_node"),
+    examples={"order": DEFINITION},
+)
+async def plan_deployment(call: Request[bytes, DeployQuery]) -> Response:
+    """Say what a definition would mean to the open executions of its workflow; nothing is kept or changed.
+
+    They are counted in groups: what they wait for is the `same`, has `changed`, has `moved`, or is `gone`. To move
+    them, keep the definition, and make a batch of the act `move`.
+    """
+    names = dict(_renamed(one) for one in call.query.map)
+    plan = await plan_of(call, allow_unknown=call.query.allow_unknown)
+    return Response(await call.service.workflows.planned(plan, names))
 
 
 @routes.post(
@@ -123,13 +186,24 @@ async def import_workflows(call: Request[BundleBody, AllowQuery]) -> Response:
     return Response(Imported(workflows=saved))
 
 
-def _problem_of(problem: Problem) -> DefinitionProblem:
+def _problem_of(problem: Problem, lines: list[str]) -> DefinitionProblem:
+    end_line, end_column = end_of(lines, problem.line, problem.column) or (None, None)
     return DefinitionProblem(
         code=problem.code,
         path=problem.path,
         message=problem.message,
         line=problem.line,
         column=problem.column,
+        end_line=end_line,
+        end_column=end_column,
         suggestion=problem.suggestion,
         severity=problem.severity,
     )
+
+
+def _renamed(text: str) -> tuple[str, str]:
+    """Return the old and the new id of a node."""
+    old, is_pair, new = text.partition("=")
+    if not (is_pair and old and new):
+        raise InvalidInput(f"`map`: {text!r:.100} is not `old=new`.", (("map", _PAIR),), code="invalid_parameter")
+    return old, new

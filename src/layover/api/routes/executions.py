@@ -269,7 +269,7 @@ async def list_history(call: Request[None, HistoryQuery]) -> Response:
         since=query.since,
         until=query.until,
         node=query.node,
-        type=_words("type", query.type, EVENT_TYPES),
+        type=words_of("type", query.type, EVENT_TYPES),
         order=query.order,
     )
     return Response(await call.service.executions.history(call.path["id"], wanted, query.limit, query.cursor))
@@ -354,10 +354,11 @@ async def get_why(call: Request[None, NoQuery]) -> Response:
 
 
 def _statuses(given: Iterable[str], known: tuple[str, ...] = EXECUTION_STATUSES) -> tuple[str, ...]:
-    return _words("status", given, known)
+    return words_of("status", given, known)
 
 
-def _words(name: str, given: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:
+def words_of(name: str, given: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return words that a parameter names, separated by commas or repeated; refuse those that are not known."""
     found = tuple(dict.fromkeys(one for text in given for one in text.split(",")))
     unknown = next((one for one in found if one not in known), None)
     if unknown is not None:

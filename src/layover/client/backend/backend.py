@@ -8,6 +8,7 @@ from layover.client.backend.access import HttpAccess
 from layover.client.backend.batches import HttpBatches
 from layover.client.backend.deliveries import HttpDeliveries, HttpDestinations, HttpPeople
 from layover.client.backend.executions import HttpExecutions
+from layover.client.backend.monitoring import HttpMonitoring
 from layover.client.backend.points import HttpPoints
 from layover.client.backend.signals import HttpSignals
 from layover.client.backend.triggers import HttpTriggers
@@ -27,6 +28,7 @@ class HttpBackend:
         "deliveries",
         "destinations",
         "executions",
+        "monitoring",
         "people",
         "points",
         "signals",
@@ -45,5 +47,6 @@ class HttpBackend:
         self.deliveries = HttpDeliveries(transport)
         self.batches = HttpBatches(transport)
         self.people = HttpPeople(transport)
+        self.monitoring = HttpMonitoring(transport)
         self.views = HttpViews(transport)
         self.access = HttpAccess(transport)

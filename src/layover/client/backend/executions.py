@@ -20,6 +20,7 @@ from layover.interface.backend import ResumeTime
 from layover.interface.door import result_of
 from layover.interface.open_points import with_open_points
 from layover.interface.reached import is_reached
+from layover.model.deploy_plans import MoveBody
 from layover.model.executions import (
     Event,
     Execution,
@@ -36,6 +37,7 @@ from layover.model.executions import (
     StartBody,
     Why,
 )
+from layover.model.node_searches import FoundNode
 from layover.model.pause_ends import signal_body
 from layover.model.points import PausePoint
 from layover.model.repeat_plans import RepeatPlan
@@ -48,7 +50,7 @@ if TYPE_CHECKING:
     from layover.client.transport import Transport
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import EventQuery, ExecutionQuery, NodeQuery, StartRequest
+    from layover.interface.backend import EventQuery, ExecutionQuery, NodeQuery, NodeSearch, StartRequest
 
 _LONGEST_WAIT: Final = 25.0  # seconds; a server would wait for a minute, proxies between often hang up before that
 _REACHED: Final = 200  # the status of an execution that is as it was waited for
@@ -186,6 +188,13 @@ class HttpExecutions:
         """Return what a retry would repeat."""
         return await self._transport.ask(get(path_of("executions", execution_id, "retry")), RepeatPlan)
 
+    async def move(
+        self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Go on by another version of the workflow."""
+        body = MoveBody(version=version, map=dict(map_), reason=reason or None)
+        return await self._act(execution_id, "move", body, idempotency_key)
+
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop."""
         return await self._transport.ask(get(path_of("executions", execution_id, "rewind", to=to)), RepeatPlan)
@@ -231,6 +240,26 @@ class HttpExecutions:
         )
         return await self._transport.ask(get(path), Page[NodeExecution])
 
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions."""
+        path = path_of(
+            "nodes",
+            workflow=wanted.workflow,
+            tag=wanted.tag,
+            node=wanted.node,
+            type=wanted.type,
+            status=wanted.status,
+            error_code=wanted.error_code,
+            since=moment(wanted.since),
+            until=moment(wanted.until),
+            min_duration=_length(wanted.min_duration),
+            max_duration=_length(wanted.max_duration),
+            min_resumes=wanted.min_resumes,
+            limit=limit,
+            cursor=cursor,
+        )
+        return await self._transport.ask(get(path), Page[FoundNode])
+
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
         path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
@@ -257,7 +286,11 @@ class HttpExecutions:
     # How it is asked for
 
     async def _act(
-        self, execution_id: str, act: str, body: ReasonBody | PauseBody | ResumeBody | RewindBody, key: str | None
+        self,
+        execution_id: str,
+        act: str,
+        body: ReasonBody | PauseBody | ResumeBody | RewindBody | MoveBody,
+        key: str | None,
     ) -> Execution:
         answered = await self._transport.send(post(path_of("executions", execution_id, act), body, key))
         return await self._transport.newest(answered, Execution, self._as_it_is)

@@ -379,19 +379,22 @@ def default_port(node_type: str) -> str | None:
 
 def ports(node: Node) -> tuple[str, ...]:
     """Return every port that an edge may leave this node by, the default one first."""
-    match node:
-        case Condition():
-            return ("true", "false", "error")
-        case Switch():
-            return (*dict.fromkeys(("default", *(case.port for case in node.cases))), "error")
-        case Approval():
-            return ("approved", "rejected", "expired", "error")
-        case Form() | WaitSignal() | Callback():
-            return ("done", "expired", "error")
-        case End():
-            return ()
-        case _:
-            return ("done", "error")
+    if isinstance(node, Switch):
+        return (*dict.fromkeys(("default", *(case.port for case in node.cases))), "error")
+    return ports_of_type(type(node))
+
+
+def ports_of_type(struct: type[Node]) -> tuple[str, ...]:
+    """Return the ports that all nodes of a type have; a switch has one more for each of its cases."""
+    if issubclass(struct, Condition):
+        return ("true", "false", "error")
+    if issubclass(struct, Switch):
+        return ("default", "error")
+    if issubclass(struct, Approval):
+        return ("approved", "rejected", "expired", "error")
+    if issubclass(struct, Form | WaitSignal | Callback):
+        return ("done", "expired", "error")
+    return () if issubclass(struct, End) else ("done", "error")
 
 
 def nested(node: Node) -> tuple[tuple[str, GraphDefinition], ...]:

@@ -342,6 +342,20 @@ class Rewind(Command, frozen=True, kw_only=True):
     leg_traceparent: str = ""
 
 
+class Move(Command, frozen=True, kw_only=True):
+    """Go on by another version of the workflow, which the state knows (`versions`); `names` are nodes renamed there.
+
+    `key` is as for a retry.
+    """
+
+    hash: str
+    version: int | None = None
+    names: dict[str, str] = {}
+    reason: str = ""
+    by: str | None = None
+    key: str = ""
+
+
 class Recover(Command, frozen=True, kw_only=True):
     """Make the calls again that were out when the instance of the execution went away.
 
@@ -389,5 +403,6 @@ AnyCommand: TypeAlias = (
     | Cancel
     | Retry
     | Rewind
+    | Move
     | Recover
 )

@@ -19,6 +19,7 @@ from layover.core.engine.execution_events import (
     ExecutionCompleted,
     ExecutionCreated,
     ExecutionFailed,
+    ExecutionMoved,
     ExecutionPaused,
     ExecutionPauseNoted,
     ExecutionPausing,
@@ -78,6 +79,7 @@ __all__ = [
     "ExecutionCompleted",
     "ExecutionCreated",
     "ExecutionFailed",
+    "ExecutionMoved",
     "ExecutionPauseNoted",
     "ExecutionPaused",
     "ExecutionPausing",
@@ -140,6 +142,7 @@ AnyEvent: TypeAlias = (
     | ExecutionFailed
     | ExecutionCancelled
     | ExecutionReopened
+    | ExecutionMoved
     | NodeRewound
     | NodeScheduled
     | NodeStarted

@@ -128,9 +128,10 @@ class BatchRunner:
         added = tuple(replace(item, n=row.total + n) for n, item in enumerate(page.items, start=1))
         now = self._clock.now()
         after = replace(row, total=row.total + len(added), cursor=page.cursor or "", due_at=now)
+        if page.cursor is None or after.total >= MOST_ITEMS:  # all that there will be
+            after = replace(after, canary=-(-after.total * row.share // _MILLION))
         if page.cursor is None:
-            canary = -(-after.total * row.share // _MILLION)
-            after = replace(after, state="running" if after.total else "completed", canary=canary)
+            after = replace(after, state="running" if after.total else "completed")
             after = after if after.total else replace(after, ended_at=now)
         elif after.total >= MOST_ITEMS:
             reason = f"It has more than {MOST_ITEMS:,} items: narrow it down, or have it go on with those."

@@ -196,13 +196,12 @@ class Driver:
 
     async def state_of(self, loaded: Loaded) -> CachedState:
         """Return the state of an execution; a snapshot of another release is ignored and the whole log replayed."""
-        plan = await self._plans.of(loaded.info.hash)
         try:
-            return await state_from(loaded, plan)
+            return await state_from(loaded, self._plans)
         except (UnknownSnapshot, CorruptSnapshot) as error:
             _log.warning("snapshot_unusable execution=%s error=%s", loaded.head.execution_id, error.message)
             entries = await self._store.queries.read_history(loaded.head.execution_id, 0, loaded.head.last_seq + 1)
-            return await state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
+            return await state_from(replace(loaded, snapshot=None, entries=tuple(entries)), self._plans)
 
     async def timed(self, head: Head, cached: CachedState) -> CachedState:
         """Return a state that is to be gone on from, with the time of its last event: if need be, the log tells it."""

@@ -123,6 +123,11 @@ def _reopened(state: ExecutionState, event: ev.ExecutionReopened) -> None:
     _log.info("execution_reopened execution=%s workflow=%s why=%s by=%s", facts.id, facts.workflow, event.why, event.by)
 
 
+def _moved(state: ExecutionState, event: ev.ExecutionMoved) -> None:
+    id_, workflow = state.facts.id, state.facts.workflow
+    _log.info("execution_moved execution=%s workflow=%s version=%s by=%s", id_, workflow, event.version, event.by)
+
+
 def _completed(state: ExecutionState, event: ev.ExecutionCompleted) -> None:
     facts = state.facts
     _log.info(
@@ -165,6 +170,7 @@ _INFO: Final[_Lines] = {
     ev.PausePointExpired: _expired,
     ev.ExecutionResumed: _resumed,
     ev.ExecutionReopened: _reopened,
+    ev.ExecutionMoved: _moved,
     ev.ExecutionCompleted: _completed,
     ev.ExecutionCancelled: _cancelled,
 }

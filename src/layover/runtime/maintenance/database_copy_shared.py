@@ -5,7 +5,9 @@ An interrupted copy holds a prefix of each kind, so the name of its last record 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
 
 from layover.ports.access import AuditFilter
 from layover.ports.batch_records import BatchFilter
@@ -73,9 +75,11 @@ async def _trigger_events(store: Store, after: str, most: int) -> list[CopiedEve
     return await store.database_copy.read_trigger_events((trigger_id, int(seq)) if after else None, most)
 
 
+_VIEW_KEY: Final = msgspec.json.Decoder(tuple[str, str])
+
+
 async def _views(store: Store, after: str, most: int) -> list[ViewRow]:
-    user, _, name = after.partition("\0")
-    return await store.views.read_views((user, name), most)
+    return await store.views.read_views(_VIEW_KEY.decode(after) if after else ("", ""), most)
 
 
 async def _batches(store: Store, after: str, most: int) -> list[BatchRow]:
@@ -182,7 +186,7 @@ SHARED = {
     ),
     "views": Shared(
         _views,
-        lambda row: f"{row.user}\0{row.name}",
+        lambda row: msgspec.json.encode((row.user, row.name)).decode(),
         lambda page: CopiedBatch(views=page),
         500,
         "The saved views differ.",

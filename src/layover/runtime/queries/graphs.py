@@ -10,16 +10,21 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from layover.core.context_ids import context_id
+from layover.core.engine.state import ExecutionState
 from layover.model.executions import Graph, GraphEdge, GraphNode, Position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from layover.core.engine.state import ExecutionState
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
     from layover.runtime.queries.node_executions import NodeDraft
 
 _AHEAD = frozenset({"ready", "skipped"})  # what only the state knows of: the log does not tell it
+
+
+def drawn(plan: Plan, version: int | None = None) -> Graph:
+    """Return the graph of a plan before anything has run."""
+    return graph(plan, ExecutionState(plan), (), version)
 
 
 def graph(plan: Plan, state: ExecutionState, reached: Sequence[NodeDraft], version: int | None = None) -> Graph:

@@ -211,8 +211,7 @@ class Queries:
     async def replay(self, execution_id: str, since: int = 0, limit: int = 100) -> Sequence[ReplayStep]:
         """Return the states of an execution after its events, from one of them on."""
         row = await self.row(execution_id)
-        plan = await self._instance.plans.of(row.info.hash)
-        return await replayed(self._instance.store, row, plan, since, limit)
+        return await replayed(self._instance.store, row, self._instance.plans, since, limit)
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with what became of its nodes."""
@@ -225,7 +224,7 @@ class Queries:
 
     async def _log_of(self, row: ExecutionRow) -> LogView:
         """Return what the log tells of an execution as its row has it."""
-        return await self._instance.log_views.of(row, await self._instance.plans.of(row.info.hash))
+        return await self._instance.log_views.of(row, self._instance.plans)
 
     async def why(self, execution_id: str, *, tracebacks: bool = False) -> Why:
         """Return what an execution waits for or failed with, and what those wait for that it waits for."""

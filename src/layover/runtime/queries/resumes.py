@@ -62,7 +62,7 @@ class ResumeReader:
 
     def __init__(self, *, sequential: bool) -> None:
         self.resumes: dict[str, ResumeDraft] = {}
-        self._sequential = sequential
+        self.sequential = sequential
         self._contexts: dict[str, str] = {}
         self._deciders: dict[str, str] = {}
         self._claimed: list[ResumeDraft] = []
@@ -120,7 +120,7 @@ class ResumeReader:
         )
 
     def _applied(self, seq: int, at: int, resume: ResumeDraft) -> None:
-        if self._sequential:
+        if self.sequential:
             self._end_claimed("completed", at)
         resume.status, resume.applied_at, resume.applied_seq = "claimed", at, seq
         resume.leg = seq if self._leg is None else self._leg

@@ -19,6 +19,7 @@ from layover.stores.memory.instances import MemoryInstances
 from layover.stores.memory.limits import MemoryLimits
 from layover.stores.memory.links import MemoryLinks
 from layover.stores.memory.locks import MemoryLocks
+from layover.stores.memory.monitoring import MemoryMonitoring
 from layover.stores.memory.node_reports import MemoryNodeReports
 from layover.stores.memory.outbox import MemoryOutbox
 from layover.stores.memory.people import MemoryPeople
@@ -55,6 +56,7 @@ class MemoryStore:
         self.definitions = MemoryDefinitions(session)
         self.node_reports = MemoryNodeReports(session)
         self.queries = MemoryQueries(session)
+        self.monitoring = MemoryMonitoring(session)
         self.instances = MemoryInstances(session)
         self.locks = MemoryLocks(session)
         self.retention = MemoryRetention(session)

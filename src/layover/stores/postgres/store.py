@@ -27,6 +27,7 @@ from layover.stores.postgres.limits import PostgresLimits
 from layover.stores.postgres.links import PostgresLinks
 from layover.stores.postgres.liveness import LocalInstances
 from layover.stores.postgres.locks import PostgresLocks
+from layover.stores.postgres.monitoring import PostgresMonitoring
 from layover.stores.postgres.node_reports import PostgresNodeReports
 from layover.stores.postgres.outbox import PostgresOutbox
 from layover.stores.postgres.people import PostgresPeople
@@ -69,6 +70,7 @@ class PostgresStore:
         self.definitions = PostgresDefinitions(session)
         self.node_reports = PostgresNodeReports(session)
         self.queries = PostgresQueries(session)
+        self.monitoring = PostgresMonitoring(session)
         self.instances = PostgresInstances(session)
         self.locks = PostgresLocks(session)
         self.retention = PostgresRetention(session)

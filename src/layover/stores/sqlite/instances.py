@@ -60,9 +60,10 @@ class SqliteInstances:
 
     async def list_others(self) -> list[str]:
         """Return the other instances that have the file open and drive executions."""
-        if self._locks is None:
+        if not self._session.is_open:
             raise not_open()
-        return living_instances(self._session.path, but=self._locks.instance)
+        own = self._locks.instance if self._locks is not None else ""  # without one, the file is only read
+        return living_instances(self._session.path, but=own)
 
     # Leases
 

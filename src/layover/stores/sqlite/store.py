@@ -26,6 +26,7 @@ from layover.stores.sqlite.limits import SqliteLimits
 from layover.stores.sqlite.links import SqliteLinks
 from layover.stores.sqlite.locks import SqliteLocks
 from layover.stores.sqlite.migrations import check, migrate
+from layover.stores.sqlite.monitoring import SqliteMonitoring
 from layover.stores.sqlite.node_reports import SqliteNodeReports
 from layover.stores.sqlite.outbox import SqliteOutbox
 from layover.stores.sqlite.people import SqlitePeople
@@ -83,6 +84,7 @@ class SqliteStore:
         self.definitions = SqliteDefinitions(session)
         self.node_reports = SqliteNodeReports(session)
         self.queries = SqliteQueries(session)
+        self.monitoring = SqliteMonitoring(session)
         self.locks = SqliteLocks(session)
         self.retention = SqliteRetention(session)
         self.database_copy = SqliteDatabaseCopy(session)

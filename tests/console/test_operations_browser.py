@@ -1,0 +1,161 @@
+"""The operations screen in a real browser: each tab, in both themes, on a phone and a desk, by keys, by permissions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import expect
+from tests.api.harness import served
+from tests.console.test_console_browser import BROKEN, DESK, HOSTILE, PHONE, REFUND, browser, signed_in
+from tests.servers.chromium import needs_chromium
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Browser, Page
+    from tests.api.harness import Api
+
+pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
+__all__ = ["browser"]  # one for all tests here
+
+LATER: Final[dict[str, Any]] = {
+    "name": "reminder",
+    "triggers": [{"name": "monthly", "type": "schedule", "cron": "0 8 1 * *"}],
+    "nodes": [{"id": "rest", "type": "delay", "duration": "40d"}],
+}
+TABS: Final = ("Overview", "Timers", "Batches", "Deliveries", "Destinations", "Triggers", "Keys", "Audit")
+
+
+class Operated(NamedTuple):
+    """A server with something to operate."""
+
+    api: Api
+    batch: str
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Operated]:
+    async with served(tmp_path_factory.mktemp("operations")) as api:
+        for definition in (REFUND, BROKEN, LATER):
+            await api.engine.workflows.register(definition)
+        for order in ("A-1", "A-2", HOSTILE):
+            await api.post("/executions", {"workflow": "refund", "input": {"order": order, "amount": 5}, "wait": "10s"})
+        await api.post("/executions", {"workflow": "reminder", "wait": "10s"})
+        await api.post("/executions", {"workflow": "broken", "input": {"amount": 1}, "wait": "10s"})
+        hook = {"name": "ops-hook", "kind": "webhook", "address": "http://127.0.0.1:1/never"}
+        await api.post("/destinations", hook)
+        await api.post("/keys", {"name": "leaver", "user": "eve", "roles": ["viewer"]})
+        which = {"act": "pause", "where": {"workflow": "refund"}, "reason": HOSTILE[:200], "rate": "1/h"}
+        batch = await api.post("/batches", which)
+        yield Operated(api, batch.json["id"])
+
+
+async def _tab(page: Page, name: str) -> None:
+    await page.get_by_role("navigation", name="Operations").get_by_role("link", name=name, exact=True).click()
+    await expect(page.locator("[aria-current=page]", has_text=name)).to_be_visible()
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_every_tab_is_accessible_fits_and_keeps_the_policy(
+    browser: Browser,
+    server: Operated,
+    width: int,
+    scheme: Literal["dark", "light"],
+) -> None:
+    async with signed_in(browser, server.api, width, scheme, "/console/operations") as seen:
+        page, name = seen.page, f"{scheme}-{width}"
+        await expect(page.get_by_role("list", name="Instances")).to_contain_text("this one")
+        await expect(page.locator(".u-wrap").first).to_be_visible()
+        await seen.check(f"ops-overview-{name}")
+        for tab in TABS[1:]:
+            await _tab(page, tab)
+            if tab == "Deliveries":
+                await expect(page.get_by_text("Nothing was sent.")).to_be_visible()
+            else:
+                await expect(page.get_by_role("list", name=tab, exact=True)).to_be_visible()
+            await seen.check(f"ops-{tab.lower()}-{name}")
+        await page.get_by_role("button", name="Details").first.click()
+        await expect(page.get_by_role("dialog")).to_contain_text("credential")
+        await seen.check(f"ops-entry-{name}")
+
+
+async def test_an_operator_stops_a_batch_reads_its_results_and_has_it_continue(
+    browser: Browser,
+    server: Operated,
+) -> None:
+    async with signed_in(browser, server.api, path="/console") as seen:
+        page = seen.page
+        await page.keyboard.press("g")
+        await page.keyboard.press("o")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Operations")
+        await _tab(page, "Batches")
+        await page.get_by_role("button", name="Stop").click()
+        await page.get_by_label("Reason").fill("Wrong day")
+        await page.get_by_role("dialog").get_by_role("button", name="Stop").click()
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        await expect(page.get_by_role("list", name="Batches")).to_contain_text("Wrong day")
+        await page.get_by_role("button", name="Results").click()
+        await expect(page.get_by_role("dialog", name="Results")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Continue").click()
+        await expect(page.get_by_role("list", name="Batches")).not_to_contain_text("Wrong day")
+        assert (await server.api.get(f"/batches/{server.batch}")).json["state"] != "stopped"
+        assert seen.errors == []
+
+
+async def test_a_trigger_is_paused_a_destination_disabled_and_a_key_ended(
+    browser: Browser,
+    server: Operated,
+) -> None:
+    async with signed_in(browser, server.api, path="/console/operations?tab=triggers") as seen:
+        page = seen.page
+        await page.get_by_role("button", name="Pause").click()
+        await expect(page.get_by_role("list", name="Triggers")).to_contain_text("paused")
+        await page.get_by_role("button", name="Inputs").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("No input")
+        await page.keyboard.press("Escape")
+        await _tab(page, "Destinations")
+        await page.get_by_role("button", name="Disable").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Disable").click()
+        await expect(page.get_by_role("button", name="Enable")).to_be_visible()
+        await _tab(page, "Keys")
+        row = page.get_by_role("listitem").filter(has_text="leaver")
+        await row.get_by_role("button", name="End").click()
+        await page.get_by_role("dialog").get_by_role("button", name="End").click()
+        await expect(row).to_contain_text("ended")
+        assert seen.errors == []
+
+
+async def test_what_a_caller_may_not_see_is_not_there_and_says_which_permission(
+    browser: Browser,
+    server: Operated,
+) -> None:
+    async with signed_in(browser, server.api, path="/console/operations?tab=keys", role="operator") as seen:
+        page = seen.page
+        await expect(page.get_by_text("needs the permission admin")).to_be_visible()
+        tabs = page.get_by_role("navigation", name="Operations").get_by_role("link")
+        assert await tabs.all_inner_texts() == ["Overview", "Timers", "Batches", "Deliveries", "Triggers"]
+        await tabs.filter(has_text="Triggers").click()
+        await expect(page.get_by_role("button", name="Inputs")).to_be_visible()
+        await expect(page.get_by_role("button", name="Pause")).to_have_count(0)
+    async with signed_in(browser, server.api, path="/console", role="viewer") as seen:
+        await expect(seen.page.get_by_role("link", name="Workflows")).to_be_visible()
+        await expect(seen.page.get_by_role("link", name="Operations")).to_have_count(0)
+
+
+async def test_a_problem_is_told_with_its_request_and_can_be_tried_again(
+    browser: Browser,
+    server: Operated,
+) -> None:
+    async with signed_in(browser, server.api, path="/console/operations") as seen:
+        page = seen.page
+        told = {"code": "forbidden", "detail": "Not today."}
+        await page.route("**/api/v1/timers**", lambda route: route.fulfill(status=403, json=told))
+        await _tab(page, "Timers")
+        await expect(page.get_by_role("alert")).to_contain_text("Not today.")
+        await page.unroute("**/api/v1/timers**")
+        await page.get_by_role("button", name="Try again").click()
+        await expect(page.get_by_role("list", name="Timers")).to_contain_text("reminder")
