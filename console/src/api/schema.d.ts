@@ -1805,6 +1805,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List nodes of all executions, those of the newest execution first.
+         * @description A page reads the logs of a thousand executions at most: it may have few nodes, or none, while its `next` says that more are left.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["search_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/people": {
         parameters: {
             query?: never;
@@ -1848,6 +1870,70 @@ export interface paths {
          * @description Needs the permission `admin`.
          */
         delete: operations["delete_person"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/instances": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the instances that have the database open, by name, with how many executions each drives.
+         * @description An instance that was lost is listed for as long as leases of it are left.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["list_instances"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/timers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what is due at a moment and driven by no instance, the earliest first: timers, retries, starts.
+         * @description Needs the permission `execution:read`.
+         */
+        get: operations["list_timers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show what happened over time, and how much waits now; the same numbers are given again for five seconds.
+         * @description Figures are counted from what is kept: executions that were purged are not in them.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["get_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1911,10 +1997,50 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Find everything that is wrong with a definition; nothing is kept.
+         * Find everything that is wrong with a definition, and draw it if it is sound; nothing is kept.
          * @description Needs the permission `workflow:read`.
          */
         post: operations["check_definition"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/node-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the types that a node may have: those that are built in, then the functions of this engine by name.
+         * @description Needs the permission `workflow:read`.
+         */
+        get: operations["list_node_types"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the JSON Schema of definitions, for editors.
+         * @description Needs the permission `workflow:read`.
+         */
+        get: operations["get_definition_schema"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2739,10 +2865,11 @@ export interface components {
         };
         /**
          * CheckedDefinition
-         * @description Everything that is wrong with a definition.
+         * @description Everything that is wrong with a definition, and its graph if nothing but warnings was found.
          */
         CheckedDefinition: {
             problems: components["schemas"]["DefinitionProblem"][];
+            graph: components["schemas"]["Graph"] | null;
         };
         /**
          * ClaimBody
@@ -2802,6 +2929,8 @@ export interface components {
             message: string;
             line: number | null;
             column: number | null;
+            end_line: number | null;
+            end_column: number | null;
             suggestion: string | null;
             /** @enum {unknown} */
             severity: "error" | "warning";
@@ -3015,6 +3144,35 @@ export interface components {
             answers: Record<string, never>;
         };
         /**
+         * DueTimer
+         * @description An execution that an instance has to go on with at a moment, and that none drives now.
+         */
+        DueTimer: {
+            /**
+             * Format: uuid
+             * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+             */
+            execution_id: string;
+            workflow: string;
+            /** @enum {unknown} */
+            status: "cancelled" | "completed" | "failed" | "paused" | "pausing" | "pending" | "running" | "waiting";
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            due_at: string;
+            overdue: boolean;
+            waiting_summary: components["schemas"]["WaitingSummary"] | null;
+        };
+        /**
+         * DueTimerPage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        DueTimerPage: {
+            items: components["schemas"]["DueTimer"][];
+            next: string | null;
+        };
+        /**
          * EmptyBody
          * @description Nothing.
          */
@@ -3214,6 +3372,30 @@ export interface components {
             passes: boolean;
             reason: string;
             input: unknown;
+        };
+        /**
+         * FoundNode
+         * @description What became of a node, and in which execution.
+         */
+        FoundNode: {
+            /**
+             * Format: uuid
+             * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+             */
+            execution_id: string;
+            workflow: string;
+            version: number | null;
+            /** @enum {unknown} */
+            execution_status: "cancelled" | "completed" | "failed" | "paused" | "pausing" | "pending" | "running" | "waiting";
+            node: components["schemas"]["NodeExecution"];
+        };
+        /**
+         * FoundNodePage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        FoundNodePage: {
+            items: components["schemas"]["FoundNode"][];
+            next: string | null;
         };
         /**
          * Graph
@@ -3425,6 +3607,29 @@ export interface components {
          */
         NodeExecutionPage: {
             items: components["schemas"]["NodeExecution"][];
+            next: string | null;
+        };
+        /**
+         * NodeType
+         * @description A type that a node may have: built in, or a function of the engine that answers.
+         *
+         *         `schema` is the name of its fields among the `$defs` of the schema of definitions. A `switch` has a port more for
+         *         each of its cases.
+         */
+        NodeType: {
+            name: string;
+            /** @enum {unknown} */
+            kind: "built_in" | "function";
+            description: string;
+            ports: string[];
+            schema: string;
+        };
+        /**
+         * NodeTypePage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        NodeTypePage: {
+            items: components["schemas"]["NodeType"][];
             next: string | null;
         };
         /**
@@ -3782,6 +3987,24 @@ export interface components {
             replied_at: string | null;
         };
         /**
+         * QueueLengths
+         * @description How much waits now. Each number is counted up to a bound.
+         */
+        QueueLengths: {
+            executions: {
+                [key: string]: number;
+            };
+            due: number;
+            oldest_due: string | null;
+            commands: number;
+            messages: number;
+            oldest_message: string | null;
+            oldest_pause: string | null;
+            inputs: {
+                [key: string]: number;
+            };
+        };
+        /**
          * Readiness
          * @description Whether work can be done here: each of the checks says why not.
          */
@@ -4092,6 +4315,29 @@ export interface components {
             grace: string | null;
         };
         /**
+         * RunningInstance
+         * @description An engine that has the database open, or has left leases behind.
+         *
+         *         `since` is known of the instance that answers, `seen_at` where instances send heartbeats (PostgreSQL). One that is
+         *         not `alive` and still has executions was lost: other instances take those over when the leases end.
+         */
+        RunningInstance: {
+            name: string;
+            alive: boolean;
+            here: boolean;
+            since: string | null;
+            seen_at: string | null;
+            executions: number;
+        };
+        /**
+         * RunningInstancePage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        RunningInstancePage: {
+            items: components["schemas"]["RunningInstance"][];
+            next: string | null;
+        };
+        /**
          * SavedView
          * @description A filter that a user keeps under a name.
          */
@@ -4266,6 +4512,45 @@ export interface components {
              * @enum {unknown}
              */
             until: "end" | "people" | "rest";
+        };
+        /**
+         * Stats
+         * @description Figures over time, and how much waits now.
+         */
+        Stats: {
+            /** @enum {unknown} */
+            span: "day" | "hour" | "week";
+            width_ms: number;
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            until: string;
+            queues: components["schemas"]["QueueLengths"];
+            buckets: components["schemas"]["StatsBucket"][];
+        };
+        /**
+         * StatsBucket
+         * @description What happened in a stretch of time.
+         *
+         *         Executions count where they started and where they ended; a question to people counts where it was asked. At most
+         *         5,000 rows of each kind are looked at: `capped` says that there were more.
+         */
+        StatsBucket: {
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            start: string;
+            started: number;
+            finished: number;
+            failed: number;
+            duration_ms: number | null;
+            asked: number;
+            answered: number;
+            pause_ms: number | null;
+            longest_pause_ms: number | null;
+            capped: boolean;
         };
         /**
          * StopBatchBody
@@ -10988,6 +11273,60 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
+    search_nodes: {
+        parameters: {
+            query?: {
+                workflow?: string;
+                /** @description A tag of the execution. */
+                tag?: string;
+                /** @description The id of a node in its definition, in whatever scope. */
+                node?: string;
+                /** @description The type of a node. */
+                type?: string;
+                /** @description States of nodes; several are separated by commas, or the parameter is repeated. */
+                status?: string[];
+                /** @description The code of the error of the node. */
+                error_code?: string;
+                /** @description In executions that were created at this moment or later. */
+                since?: string;
+                /** @description In executions that were created before this moment. */
+                until?: string;
+                /** @description Nodes that ended, and took at least so long: `90s`. */
+                min_duration?: string;
+                /** @description Nodes that ended, and took at most so long. */
+                max_duration?: string;
+                /** @description In executions that were resumed at least so often. */
+                min_resumes?: number;
+                /** @description How many at most; more than 100 are not given. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundNodePage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_cursor"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
     list_people: {
         parameters: {
             query?: {
@@ -11132,6 +11471,98 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
+    list_instances: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunningInstancePage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    list_timers: {
+        parameters: {
+            query?: {
+                /** @description How many at most; more than 100 are 100. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DueTimerPage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_cursor"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    get_stats: {
+        parameters: {
+            query?: {
+                /** @description The last hour by the minute, the last day by half hours, the last week by two. */
+                span?: "day" | "hour" | "week";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Stats"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
     list_views: {
         parameters: {
             query?: never;
@@ -11165,6 +11596,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
                 name: string;
             };
             cookie?: never;
@@ -11196,6 +11631,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
                 name: string;
             };
             cookie?: never;
@@ -11236,6 +11675,10 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
                 name: string;
             };
             cookie?: never;
@@ -11300,6 +11743,62 @@ export interface operations {
             409: components["responses"]["idempotency_mismatch.in_progress"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    list_node_types: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NodeTypePage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    get_definition_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
             421: components["responses"]["misdirected"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
