@@ -62,6 +62,7 @@ create_link             -    -     -        -      -        -        yes
 revoke_links            -    -     -        -      -        -        yes
 claim_pause_point       -    -     -        -      yes      yes      yes
 release_pause_point     -    -     -        -      yes      yes      yes
+delegate_pause_point    -    -     -        -      yes      -        yes
 ask_back                -    -     -        -      yes      yes      yes
 reply_back              -    -     -        yes    yes      yes      yes
 take_back_answer        -    -     -        -      yes      yes      yes

@@ -57,6 +57,7 @@ class PausePointHandle(Handle[PausePoint]):
         answered_at: Moment | None
         seen: str | None
         final_at: Moment | None
+        taken_back_by: tuple[str, ...]
         applied_at: Moment | None
         queue_position: int | None
         snapshot_ready: bool

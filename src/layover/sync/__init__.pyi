@@ -200,6 +200,7 @@ class SyncPausePointHandle:
     answered_at: Moment | None
     seen: str | None
     final_at: Moment | None
+    taken_back_by: tuple[str, ...]
     applied_at: Moment | None
     queue_position: int | None
     snapshot_ready: bool
