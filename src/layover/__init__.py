@@ -75,12 +75,14 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.forks import ForkPlan
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, PointLink
     from layover.model.problems import PointDifference, Winner
     from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.triggers import (
@@ -165,6 +167,7 @@ __all__ = [
     "ExecutionSummary",
     "Failure",
     "Fired",
+    "ForkPlan",
     "Graph",
     "GraphEdge",
     "GraphNode",
@@ -212,6 +215,7 @@ __all__ = [
     "RequestPolicy",
     "ResumeSignal",
     "Retry",
+    "ScheduledRetry",
     "SealHeader",
     "Secret",
     "SecretStatus",
@@ -297,7 +301,9 @@ _NAMES = {
     "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
     "layover.model.problems": "PointDifference Winner",
+    "layover.model.forks": "ForkPlan",
     "layover.model.repeat_plans": "RepeatPlan",
+    "layover.model.scheduled_retries": "ScheduledRetry",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
     "layover.model.triggers": (

@@ -16,6 +16,7 @@ from layover.api.routes import (
     destinations,
     document,
     executions,
+    forks,
     health,
     hooks,
     keys,
@@ -29,6 +30,7 @@ from layover.api.routes import (
     start,
     streams,
     triggers,
+    waits,
     workflows,
 )
 
@@ -39,6 +41,8 @@ FAMILIES: Final[tuple[Routes, ...]] = (
     start.routes,
     executions.routes,
     control.routes,
+    waits.routes,
+    forks.routes,
     streams.routes,
     points.routes,
     approvals.routes,

@@ -29,6 +29,7 @@ from layover.core.engine.execution_events import (
     LegStarted,
     NodeRewound,
 )
+from layover.core.engine.fork_events import CarriedNode, CarriedSet, ExecutionForked
 from layover.core.engine.node_events import (
     NodeCheckpointed,
     NodeCompleted,
@@ -39,10 +40,12 @@ from layover.core.engine.node_events import (
     NodeRecorded,
     NodeScheduled,
     NodeStarted,
+    RetryCancelled,
     ScopeClosed,
     ScopeOpened,
     ScopeReopened,
     VariableSet,
+    WaitSkipped,
 )
 from layover.core.engine.point_events import (
     PausePointAnswered,
@@ -70,6 +73,8 @@ from layover.core.engine.point_events import (
 __all__ = [
     "TAKING_UP",
     "AnyEvent",
+    "CarriedNode",
+    "CarriedSet",
     "Cause",
     "DomainEvent",
     "Error",
@@ -78,6 +83,7 @@ __all__ = [
     "ExecutionCompleted",
     "ExecutionCreated",
     "ExecutionFailed",
+    "ExecutionForked",
     "ExecutionPauseNoted",
     "ExecutionPaused",
     "ExecutionPausing",
@@ -119,15 +125,18 @@ __all__ = [
     "PausePointSignalled",
     "PausePointTakenBack",
     "PointKind",
+    "RetryCancelled",
     "ScopeClosed",
     "ScopeEnd",
     "ScopeOpened",
     "ScopeReopened",
     "VariableSet",
+    "WaitSkipped",
 ]
 
 AnyEvent: TypeAlias = (
     ExecutionCreated
+    | ExecutionForked
     | ExecutionAdmitted
     | ExecutionStarted
     | LegStarted
@@ -150,6 +159,8 @@ AnyEvent: TypeAlias = (
     | NodeProbed
     | NodeCompleted
     | NodeFailed
+    | WaitSkipped
+    | RetryCancelled
     | ScopeOpened
     | ScopeClosed
     | ScopeReopened

@@ -11,6 +11,7 @@ from layover.runtime.operations.command_sender import CommandSender, CommandWait
 from layover.runtime.operations.control import Control
 from layover.runtime.operations.deliveries import Deliveries
 from layover.runtime.operations.executions import Executions
+from layover.runtime.operations.forks import Forks
 from layover.runtime.operations.people import PeopleTable
 from layover.runtime.operations.reopener import Reopener
 from layover.runtime.operations.trigger_resources import TriggerResources
@@ -41,6 +42,7 @@ class Operations:
         sender = CommandSender(store, driver, self.queries, applied if applied is not None else waits)
         self.executions = Executions(instance, self.queries, self.points)
         self.control = Control(instance, self.queries, sender, Reopener(instance, self.queries, sender, waits))
+        self.forks = Forks(instance, self.queries, self.executions)
         self.answers = Answers(instance, self.queries, sender)
         self.signals = instance.signals
         self.callbacks = Callbacks(store, driver)
@@ -98,6 +100,11 @@ class Opened:
     def callbacks(self) -> Callbacks:
         """Takes replies to callback nodes."""
         return self.operations.callbacks
+
+    @property
+    def forks(self) -> Forks:
+        """Forks executions."""
+        return self.operations.forks
 
     @property
     def workflows(self) -> Workflows:
