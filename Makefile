@@ -48,8 +48,11 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/runtime.py --postgres
 	$(BIN)/python bench/scale.py
 	$(BIN)/python bench/scale.py --postgres
+	$(BIN)/python bench/queries.py
+	$(BIN)/python bench/queries.py --postgres
 	$(BIN)/python bench/start_up.py
 	$(BIN)/python bench/audit.py
+	$(BIN)/python bench/audit.py --postgres
 	$(BIN)/python bench/metrics.py
 	$(BIN)/python bench/metrics.py --postgres
 	$(BIN)/python bench/seams.py
@@ -71,6 +74,7 @@ torture: .venv/ready ## property tests, a broken engine, dying processes, load: 
 	$(BIN)/python tools/torture.py --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	$(BIN)/python tools/torture.py --postgres --seed $(SEED) --minutes $(MINUTES) --processes $(PROCESSES)
 	LAYOVER_AUDIT_EDITS=1000 LAYOVER_AUDIT_SEED=$(SEED) $(BIN)/pytest -n $(WORKERS) tests/audit/test_tampering.py
+	$(BIN)/python bench/queries.py --postgres 1000000
 	$(BIN)/python tools/quorum_races.py --seed $(SEED)
 	$(BIN)/python tools/quorum_races.py --postgres --seed $(SEED)
 	$(BIN)/python tools/trigger_races.py --seed $(SEED)

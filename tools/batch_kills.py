@@ -4,8 +4,10 @@
 
 It starts executions that wait for a person, begins a batch that rewinds all of them, and kills the process that works
 on it after each part of the items. Then it holds every log against the promise: one rewind for each execution, and one
-audit entry. It prints how long the batch took, and the memory of its processes, which does not depend on how many items
-there are. Without `--db` it uses an SQLite file in a temporary folder.
+audit entry. At the end a batch answers all of them with a canary, in which one execution fails after its answer: the
+batch has to stop there, and to answer the rest only once it is told to go on. It prints how long the batch took, and
+the memory of its processes, which does not depend on how many items there are. Without `--db` it uses an SQLite file in
+a temporary folder.
 """
 
 from __future__ import annotations
@@ -23,8 +25,17 @@ from pathlib import Path
 
 from layover import Engine, Settings
 
-FLOW = {"name": "asking", "nodes": [{"id": "ask", "type": "form", "schema": {"type": "object"}}]}
+FLOW = {
+    "name": "asking",
+    "variables": {"is_broken": False},
+    "nodes": [
+        {"id": "ask", "type": "form", "schema": {"type": "object"}},
+        {"id": "check", "type": "set", "values": {"found": "${100 / (vars.is_broken ? 0 : 1)}"}},
+    ],
+    "edges": [{"from": "ask", "to": "check"}],
+}
 KEY = "batch-kills"
+SHARE = 0.1  # of the canary
 SETTINGS = Settings(lease_ttl="3s", poll="200ms")
 AT_ONCE = 200  # starts
 
@@ -66,6 +77,27 @@ def one_life(db: str, until: int | None) -> tuple[int, int]:
     if until is None and process.returncode != 0:
         raise SystemExit(f"The last process ended with {process.returncode}.")
     return done, memory // 1024
+
+
+async def try_canary(db: str, number: int) -> None:
+    """Answer all with a canary of which one fails: the batch stops behind it, and goes on when it is told to."""
+    async with Engine(db, settings=SETTINGS, user="ann", roles=["operator", "approver"]) as engine:
+        where = {"workflow": "asking", "node": "ask"}
+        canary = {"share": SHARE, "watch": "2s"}
+        planned = await engine.batch("answer", where, data={}, dry_run=True)
+        broken = await engine.execution(str(planned.sample[0].execution_id))  # it fails once it is answered
+        await (await broken.pause()).resume({"is_broken": True})
+        batch = await engine.batch("answer", where, data={}, canary=canary, idempotency_key="canary")
+        await batch.wait()
+        first, counts = -int(-number * SHARE // 1), await engine.counts()
+        found = (batch.state, batch.code, batch.done, counts.get("failed"), counts.get("paused"))
+        if found != ("stopped", "canary_failed", first, 1, number - first):
+            raise SystemExit(f"The canary did not stop the batch where it must: {found}.")
+        await (await batch.continue_()).wait()
+        counts = await engine.counts()
+        found = (batch.state, batch.code, batch.done, counts.get("failed"), counts.get("completed"))
+        if found != ("completed", None, number, 1, number - 1):
+            raise SystemExit(f"The batch did not go on as it must: {found}.")
 
 
 async def judge(db: str, number: int) -> None:
@@ -113,6 +145,8 @@ def main() -> None:
         print(f"completed: {done:,} items in {took:.0f} s with {given.kills} kills, {kept}")
         asyncio.run(judge(db, given.executions))
         print("each item was done once")
+        asyncio.run(try_canary(db, given.executions))
+        print(f"the canary of {SHARE:.0%} stopped its batch, which went on when it was told to")
 
 
 if __name__ == "__main__":

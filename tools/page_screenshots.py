@@ -10,7 +10,7 @@ import asyncio
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 ROOT: Final = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.api.harness import Api
 
 PHONE, DESK = 360, 860
-REFUND: Final = {
+REFUND: Final[dict[str, Any]] = {
     "name": "refund",
     "nodes": [
         {
@@ -64,6 +64,7 @@ async def main(folder: Path, *, small: bool) -> None:
             await _take(browser, ann, folder / "decide-phone-dark.png", scheme="dark")
             await _take(browser, ann, folder / "decide-wrong.png", act=_wrong)
             await _take(browser, ben, folder / "decide-desk.png", DESK)
+            await _take(browser, await _undoing(api), folder / "decide-undo.png", DESK)
 
 
 async def _people(api: Api) -> tuple[Visitor, Visitor]:
@@ -72,6 +73,16 @@ async def _people(api: Api) -> tuple[Visitor, Visitor]:
     ann, ben = [await visitor_with_link(api, point, user) for user in ("ann", "ben")]
     await ben.send("approve", None, comment="I have seen the photo.")
     return ann, ben
+
+
+async def _undoing(api: Api) -> Visitor:
+    """Return a person who has decided, and can take it back."""
+    node = {**REFUND["nodes"][0], "need": 1, "undo": "30s"}
+    started = await resting(api, {"name": "refund", "nodes": [node]}, ORDER)
+    [point] = (await points_of(api, started["id"])).values()
+    ann = await visitor_with_link(api, point, "ann")
+    await ann.send("approve", None, comment="Fine.")
+    return ann
 
 
 async def _take(

@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.batches import BatchCanary, BatchInfo, BatchItem
     from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, Notification, Redelivered
+    from layover.model.deploy_plans import DeployGroup, DeployPlan
     from layover.model.executions import (
         Attempt,
         Event,
@@ -76,12 +77,14 @@ if TYPE_CHECKING:
         WhyReason,
     )
     from layover.model.forks import ForkPlan
+    from layover.model.node_searches import FoundNode
     from layover.model.pause_ends import ResumeSignal
     from layover.model.people import Absence, Person
     from layover.model.points import Approvers, Decision, LoopScope, ParallelScope, PausePoint, PointLink
     from layover.model.problems import PointDifference, Winner
     from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
     from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
@@ -95,6 +98,7 @@ if TYPE_CHECKING:
         TriggerInput,
         TriggerOccurrence,
     )
+    from layover.model.views import SavedView, ViewFilter
     from layover.model.workflows import Bundle, Difference, Differences, DryRun, WorkflowChange, WorkflowVersion
     from layover.nodes.context import NodeContext, SyncNodeContext
     from layover.nodes.function import node
@@ -151,6 +155,8 @@ __all__ = [
     "Delivery",
     "DeliveryAttempt",
     "DeliveryHandle",
+    "DeployGroup",
+    "DeployPlan",
     "Destination",
     "DestinationHandle",
     "Difference",
@@ -168,6 +174,7 @@ __all__ = [
     "Failure",
     "Fired",
     "ForkPlan",
+    "FoundNode",
     "Graph",
     "GraphEdge",
     "GraphNode",
@@ -213,8 +220,10 @@ __all__ = [
     "ReplayStep",
     "Replayed",
     "RequestPolicy",
+    "ResumeEntry",
     "ResumeSignal",
     "Retry",
+    "SavedView",
     "ScheduledRetry",
     "SealHeader",
     "Secret",
@@ -245,6 +254,7 @@ __all__ = [
     "TriggerOccurrence",
     "Unavailable",
     "Until",
+    "ViewFilter",
     "WaitTimeout",
     "WaitingOn",
     "Why",
@@ -293,10 +303,12 @@ _NAMES = {
     "layover.model.access": "ApiKey AuditEntry Caller NewApiKey OpenSession SecretStatus SignInLink",
     "layover.model.batches": "BatchCanary BatchInfo BatchItem",
     "layover.model.deliveries": "Delivery DeliveryAttempt Destination Notification Redelivered",
+    "layover.model.deploy_plans": "DeployGroup DeployPlan",
     "layover.model.executions": (
         "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
         "ReplayStep WaitingOn Why WhyReason"
     ),
+    "layover.model.node_searches": "FoundNode",
     "layover.model.pause_ends": "ResumeSignal",
     "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
@@ -304,11 +316,13 @@ _NAMES = {
     "layover.model.forks": "ForkPlan",
     "layover.model.repeat_plans": "RepeatPlan",
     "layover.model.scheduled_retries": "ScheduledRetry",
+    "layover.model.resumes": "ResumeEntry",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",
     "layover.model.triggers": (
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
+    "layover.model.views": "SavedView ViewFilter",
     "layover.model.workflows": "Bundle Difference Differences DryRun WorkflowChange WorkflowVersion",
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",

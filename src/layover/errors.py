@@ -284,6 +284,7 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "unknown_session",
         "unknown_node",
         "unknown_person",
+        "unknown_view",
         "unknown_point",
         "unknown_receipt",
         "unknown_trigger",
@@ -339,7 +340,7 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "too_many_questions",
     ),
     CallbackRefused: ("callback_refused", "token_used", "unknown_token"),
-    LimitReached: ("limit_reached", "trigger_full"),
+    LimitReached: ("limit_reached", "too_many_views", "trigger_full"),
     NotAllowed: (
         "bad_signature",
         "forbidden",

@@ -124,8 +124,11 @@ async def test_a_wrong_answer_is_422_with_what_was_typed_and_the_point_stays_ope
             data__other='{"x": 1}',
         )
         result = await ended(api, execution)
+        after = await ann.read()
 
     assert (wrong.status, misfit.status, right.status) == (422, 422, 303)
+    assert "Answered by you" in after.text
+    assert "Answer Model light Memory 32" in after.text
     invalid = [one["name"] for _, one in wrong.elements if one.get("aria-invalid") == "true"]
     assert invalid == ["data.model", "data.memory", "data.other"]
     assert wrong.forms[0]["data.memory"] == "much"
@@ -251,7 +254,11 @@ async def _other(api: Api, _execution: str, point: str) -> None:
 
 @pytest.mark.parametrize(
     ("happens", "said"),
-    [(_cancel, "no longer needed"), (_end, "no longer needed"), (_other, "ben rejected this on")],
+    [
+        (_cancel, "Cancelled: this is no longer needed"),
+        (_end, "Cancelled: this is no longer needed"),
+        (_other, "Rejected by ben ben rejected this on"),
+    ],
     ids=["cancelled", "execution cancelled", "answered by another"],
 )
 async def test_a_point_that_is_over_says_so_and_takes_nothing(tmp_path: Path, happens: Any, said: str) -> None:
@@ -280,7 +287,34 @@ async def test_a_link_after_a_rewind_decides_nothing(tmp_path: Path) -> None:
 
     assert point not in ann.path
     assert sent.status == 409
-    assert "This question no longer counts" in after.text
+    assert "Superseded: this question no longer counts" in after.text
+
+
+@pytest.mark.parametrize(
+    ("on_deadline", "said"),
+    [
+        ("reject", "It was not decided in time, so it counts as rejected."),
+        ("expired", "It was not decided in time, so it expires without an answer: asks the next one."),
+    ],
+)
+async def test_a_deadline_that_has_passed_is_said_with_what_came_of_it(
+    tmp_path: Path, on_deadline: str, said: str
+) -> None:
+    node = approval(deadline="1ms", on_deadline=on_deadline, leads_to={"expired": "asks the next one"})
+    async with served_links(tmp_path) as api:
+        wired = {**node, "next": dict.fromkeys(("approved", "rejected", "expired"), "finish")}
+        await api.engine.workflows.register(flow(wired, end("done")))
+        execution = (await api.post("/executions", {"workflow": "flow"})).json["id"]
+        await ended(api, execution)
+        row = await api.engine.points.find(execution, "review")
+        assert row is not None
+        ann = await visitor_with_link(api, row.point.id, "ann")
+        after, late = await ann.read(), await ann.post({"act": "approve"})
+
+    assert "Expired: the time to answer has passed" in after.text
+    assert said in after.text
+    assert after.forms == []
+    assert late.status == 403
 
 
 async def test_a_comment_that_is_needed_is_asked_for(tmp_path: Path) -> None:
@@ -379,10 +413,17 @@ async def test_a_decision_can_be_taken_back_on_the_page_while_it_is_not_final(tm
         again = await ann.read()
         [point] = (await points_of(api, execution)).values()
         other = await visitor_with_link(api, point, "ben")
-        late = await other.send("take_back", await other.read())
+        others = await other.read()
+        late = await other.send("take_back", others)
+        await ann.send("reject", again)
+        decided_anew = await other.read()
 
     assert decided.buttons == ["take_back"]
     assert "You can take it back until" in decided.text
     assert taken.status == 303
+    assert "You have taken it back" in again.text
     assert "approve" in again.buttons
+    assert "ann took back what they had said" in others.text
+    assert "took back" not in decided_anew.text
+    assert "Rejected by ann" in decided_anew.text
     assert late.status in (403, 409)

@@ -37,6 +37,7 @@ get_execution           -    -     -        yes    yes      yes      yes
 list_history            -    -     -        yes    yes      yes      yes
 list_nodes              -    -     -        yes    yes      yes      yes
 list_legs               -    -     -        yes    yes      yes      yes
+list_resumes            -    -     -        yes    yes      yes      yes
 replay_execution        -    -     -        yes    yes      yes      yes
 list_logs               -    -     -        -      -        yes      yes
 get_graph               -    -     -        yes    yes      yes      yes
@@ -135,10 +136,15 @@ list_batch_items        -    -     -        yes    yes      yes      yes
 stop_batch              -    -     -        -      yes      yes      yes
 continue_batch          -    -     -        -      yes      yes      yes
 delete_batch            -    -     -        -      yes      yes      yes
+search_nodes            -    -     -        yes    yes      yes      yes
 list_people             -    -     -        -      -        -        yes
 get_person              -    -     -        -      -        -        yes
 save_person             -    -     -        -      -        -        yes
 delete_person           -    -     -        -      -        -        yes
+list_views              -    -     -        yes    yes      yes      yes
+get_view                -    -     -        yes    yes      yes      yes
+save_view               -    -     -        yes    yes      yes      yes
+delete_view             -    -     -        yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
 dry_run                 -    -     -        yes    yes      yes      yes
 export_workflows        -    -     -        yes    yes      yes      yes

@@ -13,6 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from layover.runtime.operations.start_options import Options
+from layover.runtime.queries import event_search
 from layover.service.cursors import cursor_of
 from tests.api.harness import UNLIMITED, listening, served
 from tests.runtime.harness import (
@@ -140,7 +141,7 @@ async def test_an_execution_shows_the_lease_of_the_instance_that_drives_it(tmp_p
         assert MOMENT.fullmatch(lease["expires_at"])
 
 
-@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/replay", "/graph", "/why"])
+@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/resumes", "/replay", "/graph", "/why"])
 async def test_what_is_not_there_cannot_be_read(tmp_path: Path, what: str) -> None:
     async with served(tmp_path) as api:
         unknown = await api.get(f"/executions/{NOBODY}{what}")
@@ -530,3 +531,45 @@ async def test_a_page_of_what_is_paused_has_so_many_bytes(tmp_path: Path, path: 
 
     assert max(sizes) < 4
     assert sorted(next(n for n in range(5) if str(n).encode() * 2_000 in one) for one in seen) == [0, 1, 2, 3, 4]
+
+
+async def test_events_are_found_by_node_type_and_number_from_either_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(event_search, "PART", 3)
+    monkeypatch.setattr(event_search, "MOST_READ", 6)
+    async with served(tmp_path) as api:
+        await api.engine.workflows.register(flow(form("ask", schema={}), form("more", schema={}), end(1)))
+        started = await api.engine.executions.start("flow", wait="rest")
+        (point,) = await api.engine.points.list(started.id)
+        await api.post(f"/pause-points/{point.point.id}/answer", {"data": 1})
+        await until_status(api.engine, started.id, "paused")
+
+        async def found(query: str) -> list[dict[str, Any]]:
+            items: list[dict[str, Any]] = []
+            following = ""
+            while True:
+                page = (await api.get(f"/executions/{started.id}/history?limit=2{query}{following}", as_="viewer")).json
+                items += page["items"]
+                assert len(page["items"]) <= 2
+                if page["next"] is None:
+                    return items
+                following = f"&cursor={page['next']}"
+
+        log = await found("")
+        assert [one["seq"] for one in log] == list(range(len(log)))
+        assert await found("&order=newest") == log[::-1]
+        assert await found("&since=2&until=5&order=newest") == log[5:1:-1]
+        assert await found("&since=5&until=2") == []
+        opened = [one for one in log if one["type"] == "PausePointOpened"]
+        assert await found("&type=PausePointOpened") == opened
+        assert await found("&type=PausePointOpened&order=newest") == opened[::-1]
+        of_point = {one["data"]["point"] for one in opened if one["context_id"] == "ask"}
+        of_ask = [one for one in log if one["context_id"] == "ask" or one["data"].get("point") in of_point]
+        assert {"PausePointAnswered", "PausePointApplied"} <= {one["type"] for one in of_ask}
+        assert await found("&node=ask") == of_ask
+        assert await found("&node=ask&type=PausePointApplied,NodeCompleted&order=newest") == [
+            one for one in of_ask[::-1] if one["type"] in ("PausePointApplied", "NodeCompleted")
+        ]
+        wrong = await api.get(f"/executions/{started.id}/history?type=Nothing", as_="viewer")
+        assert (wrong.status, wrong.json["code"]) == (400, "invalid_parameter")

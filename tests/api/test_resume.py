@@ -65,7 +65,7 @@ async def test_a_resume_is_started_when_nothing_is_ahead_of_it(tmp_path: Path) -
         assert resumed.status == 202
         assert (told["status"], told["queuePosition"]) == ("started", None)
         assert (told["executionId"], told["contextId"]) == (execution["id"], "ask")
-        assert told["legId"] == uuid8(f"{execution['id']}\0leg\0{2}")
+        assert told["legId"] == uuid8(f"{execution['id']}\0leg\0{execution['points']['ask']}")
         assert await ended(api, execution["id"]) == {"size": "L"}
         assert await acts(api, execution["id"]) == [("mia", "point.answer", execution["points"]["ask"])]
 

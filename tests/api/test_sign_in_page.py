@@ -13,6 +13,7 @@ import msgspec
 import pytest
 
 from layover.api.next_paths import own_path
+from layover.api.page_requests import form_token
 from layover.ports.access import AuditFilter
 from tests.api.browser import plain_browser
 from tests.api.harness import ADMIN_KEY, UNLIMITED, listening, served
@@ -137,6 +138,14 @@ async def test_the_form_of_another_visitor_signs_nobody_in(tmp_path: Path) -> No
         theirs = fields_of(await eve.get(f"{api.url}/sign-in"))
         await browser.get(f"{api.url}/sign-in")
         refused = await browser.post(f"{api.url}/sign-in", {**theirs, "key": ADMIN_KEY})
+
+    assert (refused.status, browser.named("session")) == (403, [])
+
+
+async def test_a_visitor_without_a_cookie_has_no_form_that_could_be_foreseen(tmp_path: Path) -> None:
+    foreseen = {"form_token": form_token(b"", "sign-in"), "key": ADMIN_KEY}
+    async with served(tmp_path) as api, plain_browser() as browser:
+        refused = await browser.post(f"{api.url}/sign-in", foreseen)
 
     assert (refused.status, browser.named("session")) == (403, [])
 

@@ -12,7 +12,9 @@ import pytest
 from layover import Client, WrongState
 from layover.admin import verify_receipt
 from layover.errors import NotAllowed, NotFound
+from layover.model.access import Caller
 from layover.ports.access import AuditFilter
+from layover.service.actor import Actor
 from tests.api.harness import served
 from tests.audit import stranger
 from tests.audit.signing import NEVER, NEW, OLD, use
@@ -60,6 +62,28 @@ async def test_a_stranger_can_check_a_receipt(tmp_path: Path) -> None:
         assert said["after"] == {"approved": True}
         found = verify_receipt(json.dumps(receipt), keys=[json.dumps(await keys(api))])
         assert (found.problems, found.user, found.act) == ((), "ada", "approval.approve")
+
+
+async def test_a_receipt_is_found_however_much_was_done_at_the_point(tmp_path: Path) -> None:
+    async with served(tmp_path, audit_poll=NEVER) as api:
+        use(api.engine, OLD)
+        point = await decided(api)
+        row = await api.engine.instance.store.queries.find_point(point)
+        assert row is not None
+        for who in ("ada", "bob"):
+            actor = Actor(api.engine, Caller(user=who, roles=(), permissions=(), credential="key"))
+            for _ in range(60):
+                entry = actor.entry("point.claim", point, execution_id=row.execution_id)
+                assert entry is not None
+                await api.engine.instance.store.audit.write(entry)
+        await api.engine.instance.sealer.seal_all()
+        found = [await api.get(f"/pause-points/{point}/receipts/{who}", as_="root:admin") for who in ("ada", "bob")]
+        several = await api.get(f"/pause-points/{point}/receipt", as_="root:admin")
+        published = await keys(api)
+        proved = [stranger.proved(one.json, published) for one in found]
+
+    assert [one["user"] for one in proved if one is not None] == ["ada", "bob"]
+    assert (several.status, several.code) == (404, "unknown_receipt")
 
 
 async def test_a_receipt_holds_what_the_user_saw(tmp_path: Path) -> None:

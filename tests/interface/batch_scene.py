@@ -98,6 +98,29 @@ async def _of_others(play: Play) -> None:
         await play.listed(done, "items")
 
 
+async def moves(play: Play) -> None:
+    """Deployments: a plan, a move, and a batch of them."""
+    door = play.door
+    before = {"name": "deploying", "nodes": [{"id": "size", "type": "form"}]}
+    after = {"name": "deploying", "nodes": [{"id": "length", "type": "form", "title": "How long?"}]}
+    await play.call(door, "register", before)
+    one, other = [await play.call(door, "start", "deploying", until="people") for _ in range(2)]
+    await play.do(door, "plan", after)
+    await play.do(door, "plan", after, map={"size": "length"})
+    await play.refused(door, "plan", after, map={"size": "width"})
+    await play.refused(door, "plan", after, map=["size"])
+    await play.refused(door, "plan", {"name": "deploying"})
+    await play.call(door, "register", after)
+    await play.refused(one, "move", 2)
+    await play.call(one, "move", 2, map={"size": "length"}, reason="Sizes are lengths now", idempotency_key="m")
+    await play.call(one, "move", 2, map={"size": "length"}, reason="Sizes are lengths now", idempotency_key="m")
+    batch = await play.call(door, "batch", "move", {"ids": [other.id]}, version=2, map={"size": "length"})
+    await play.do(batch, "wait")
+    await play.refused(door, "batch", "move", {"ids": [other.id]})
+    for handle in (one, other):
+        await play.call(handle, "answer", "length", {})
+
+
 async def _stopped(play: Play, which: dict[str, Any]) -> None:
     door = play.door
     slow = await play.call(door, "batch", "retry", which, rate="1/h")

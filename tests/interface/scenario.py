@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from layover import ResumeSignal, Workflow, WrongState, node
-from tests.interface.batch_scene import batches
+from tests.interface.batch_scene import batches, moves
 from tests.interface.delivery_scene import deliveries
 from tests.interface.trigger_scene import triggers
 
@@ -135,6 +135,9 @@ async def workflows(play: Play) -> None:
 
 
 async def _searches(play: Play, door: Any, id_: str) -> None:
+    await _views(play, door)
+    await _nodes(play, door)
+    await _events(play, await play.call(door, "execution", id_))
     early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
     await play.listed(door, "executions", since=early, until=late, min_duration="0s", max_duration=timedelta(days=1))
     await play.listed(door, "executions", since=late)
@@ -211,15 +214,59 @@ async def starting(play: Play) -> None:
     for wanted in ({}, {"parent": "", "status": "completed"}, {"parent": "nothing"}, {"context_id": "out"}):
         await play.listed(done, "nodes", **wanted)
     await play.listed(done, "legs")
+    await play.listed(done, "resumes")
     await play.do(done, "graph")
     await play.do(paused, "why")
     await play.do(done, "why")
     await play.do(paused, "cancel")
 
 
+async def _views(play: Play, door: Any) -> None:
+    await play.do(door, "views")
+    wanted = {"workflow": "echo", "status": ["completed"], "where": ["input.n=1"], "min_duration": "0s"}
+    saved = await play.call(door, "save_view", "mine", **wanted, until="2999-01-01T00:00:00Z")
+    assert (await play.call(door, "view", "mine")) == saved == (await play.call(door, "views"))[0]
+    await play.listed(door, "executions", **saved.arguments())
+    for name in ("", "x" * 101, "a/b", "..", "\n"):
+        await play.refused(door, "save_view", name)
+    for more in ({"since": "soon"}, {"where": ["x"]}, {"max_duration": "long"}, {"status": ["lost"]}, {"unknown": 1}):
+        await play.refused(door, "save_view", "mine", **more)
+    await play.refused(door, "save_view", "mine", contains={"a": "x" * 20_000})
+    await play.do(door, "delete_view", "mine")
+    for act in ("view", "delete_view"):
+        await play.refused(door, act, "mine")
+
+
+async def _nodes(play: Play, door: Any) -> None:
+    early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
+    for wanted in (
+        {"workflow": "echo", "node": "out", "status": "completed", "tag": "t"},
+        {"type": "form", "since": early, "until": late, "workflow": "echo"},
+        {"workflow": "echo", "error_code": "none", "min_duration": "0s", "max_duration": "1h", "min_resumes": 0},
+    ):
+        await play.listed(door, "node_executions", **wanted)
+    for wrong in ({"status": "lost"}, {"node": ""}, {"min_resumes": -1}, {"min_duration": "long"}, {"since": 1}):
+        await play.refused(door, "node_executions", **wrong)
+
+
+async def _events(play: Play, done: Any) -> None:
+    for wanted in (
+        {"since": 1, "until": 3, "order": "newest"},
+        {"type": "ExecutionCompleted"},
+        {"type": ["NodeCompleted", "NodeStarted"], "node": "out"},
+        {"node": "nowhere"},
+        {"since": 3, "until": 1},
+    ):
+        await play.listed(done, "history", **wanted)
+    for wrong in ({"type": "Nothing"}, {"order": "best"}, {"until": -1}, {"node": ""}):
+        await play.refused(done, "history", **wrong)
+
+
 async def _plan_repeats(play: Play, one: Any) -> None:
     await play.call(one, "plan_rewind", "size")
     await play.refused(one, "plan_rewind", "nowhere")
+    await play.refused(one, "move", 99)
+    await play.refused(one, "move", 1)
     await play.refused(one, "plan_retry")
 
 
@@ -567,6 +614,9 @@ async def acts_out_of_bounds(play: Play) -> None:
     await play.refused(one, "pause", long)
     await play.refused(one, "cancel", idempotency_key="ü")
     await play.refused(one, "plan_rewind", "")
+    await play.refused(one, "move", 0)
+    await play.refused(one, "move", 1, map={"a b": "c"})
+    await play.refused(one, "move", 1, reason=long)
     await play.refused(one, "plan_rewind", long)
     await play.refused(one, "rewind", "")
     await play.refused(one, "rewind", long)
@@ -656,6 +706,7 @@ SCENES = (
     values_out_of_bounds,
     acts_out_of_bounds,
     repeating,
+    moves,
     batches,  # after the audit log was read, in which its acts are in no certain order
     ending,
 )

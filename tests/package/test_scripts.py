@@ -31,6 +31,7 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/metrics.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/resumes.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/runtime.py": [_SMALL, ["--postgres", *_SMALL, *_MEASURES_OF_POSTGRES]],
+    "bench/queries.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/scale.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/seams.py": [_SMALL],
     "bench/tracing.py": [_SMALL],

@@ -6,6 +6,7 @@ Further seeds run for `LAYOVER_SIMULATION_SECONDS` (0, as it is by default, for 
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -112,3 +113,9 @@ def test_seeds_of_a_commit_stop_at_the_first_that_breaks_a_law(monkeypatch: pyte
 
 
 _BROKEN = Broken("VERIFY", 1.0, 1, "on purpose")
+
+
+def test_nothing_is_left_of_a_run_in_memory() -> None:
+    run(71_004, EVERYTHING)  # its instances are killed while appends wait for their outcome
+    gc.collect()
+    assert not [one for one in gc.get_objects() if isinstance(one, World)]

@@ -299,4 +299,5 @@ async def truth(store: Store) -> dict[str, object]:
         "batches": await store.batches.list_batches(BatchFilter(limit=1_000)),
         "batch_items": await store.database_copy.read_batch_items(None, 10_000),
         "people": await store.people.list_people("", 1_000),
+        "views": await store.views.read_views(("", ""), 1_000),
     }

@@ -447,6 +447,7 @@ async def test_only_the_rest_is_written(stores: Stores) -> None:
         "destinations": "mail",
         "deliveries": uid(803),
         "people": "ann",
+        "views": '["ann","mine"]',
         "batches": f"5 {uid(901)}",  # the newest come first
         "batch_items": f"{uid(902)} 3",
         "other_messages": f"{uid(900)} 7 notify",

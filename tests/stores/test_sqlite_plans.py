@@ -95,8 +95,7 @@ def test_what_waits_for_a_seal_is_read_from_its_own_index(name: str) -> None:
         ("list_paused_executions", "heads_paused ((paused_at,execution_id)>(?,?))"),
         ("list_paused_executions_of_workflow", "heads_paused_of (workflow=? AND (paused_at,execution_id)>(?,?))"),
         ("list_points", "pause_points_by_age ((opened_at,id)>(?,?))"),
-        ("last_entry", "events USING INDEX sqlite_autoindex_events_1 (execution_id=?)"),
-        ("newest_points_of_execution", "pause_points_by_execution (execution_id=?)"),
+        ("standings_of_executions", "events USING INDEX sqlite_autoindex_events_1 (execution_id=?)"),
         ("list_points_of_execution", "pause_points_by_execution (execution_id=? AND (opened_at,id)>(?,?))"),
         ("list_waiting_points", "pause_points_waiting ((opened_at,id)>(?,?))"),
         (
@@ -166,6 +165,11 @@ def test_a_gauge_is_counted_in_an_index_alone(name: str, index: str) -> None:
     assert any(f"USING COVERING INDEX {index}" in line for line in plan(name))
 
 
+def test_the_points_of_a_list_are_sought_by_execution() -> None:
+    found = [line for line in plan("standings_of_executions") if line.startswith("SEARCH pause_points")]
+    assert found == ["SEARCH pause_points USING INDEX pause_points_by_execution (execution_id=?)"]
+
+
 def test_signals_to_forget_are_sought() -> None:
     assert plan("delete_old_signals")[-1].endswith("signals_by_age (dispatched=? AND at<?)")
 
@@ -181,6 +185,7 @@ SORTED = {
     "count_executions",
     "due_heads",
     "list_sessions_of_user",  # a user has at most fifty
+    "standings_of_executions",  # at most a hundred points of each
     "stray_rows",
     "version_by_hash",
 }

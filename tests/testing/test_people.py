@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
 
 import pytest
 
@@ -63,6 +64,17 @@ async def test_each_person_reads_the_default_text_in_their_language(layover: Lay
     await layover.skip("1h")
     subjects = {one.to: one.subject for one in layover.sent if one.kind == "pause.reminded"}
     assert subjects == {"ada@example.org": "Erinnerung: May it?", "ben@example.org": "Reminder: May it?"}
+
+
+async def test_each_person_reads_the_deadline_in_their_zone(layover: Layover) -> None:
+    await people(layover, zone="Asia/Kolkata")
+    execution = await layover.start(ASKS)
+    deadline = (await execution.point("ok")).deadline
+    assert deadline is not None
+    texts = {one.to: one.text for one in layover.sent}
+    assert f"Until: {deadline:%Y-%m-%d %H:%M} UTC\n" in texts["ben@example.org"]
+    there = deadline.astimezone(ZoneInfo("Asia/Kolkata"))
+    assert f"Until: {there:%Y-%m-%d %H:%M} (Asia/Kolkata)\n" in texts["ada@example.org"]
 
 
 async def test_a_question_is_told_to_whom_it_goes_and_the_reply_to_who_asked(layover: Layover) -> None:

@@ -103,7 +103,9 @@ export interface paths {
         };
         /**
          * List the events of an execution in their order; they are numbered from 0 without gaps.
-         * @description Needs the permission `execution:read`.
+         * @description A page with `node` or `type` looks at no more than 10,000 events: it may have few, or none, while its `next` says that more are left.
+         *
+         *     Needs the permission `execution:read`.
          */
         get: operations["list_history"];
         put?: never;
@@ -142,10 +144,30 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the legs of an execution: the stretches of work between two rests, each with what it was taken up for.
+         * List the legs of an execution, each with its cause: the work between two rests, or what one answer released.
          * @description Needs the permission `execution:read`.
          */
         get: operations["list_legs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/resumes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the resume queue of an execution: answers to its pause points, in their order, and what became of each.
+         * @description Needs the permission `execution:read`.
+         */
+        get: operations["list_resumes"];
         put?: never;
         post?: never;
         delete?: never;
@@ -566,6 +588,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/pause-points/{id}/delegate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let another user decide at an approval in one's place.
+         * @description Needs the permission `approval:decide`.
+         */
+        post: operations["delegate_pause_point"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/pause-points/{id}/ask": {
         parameters: {
             query?: never;
@@ -779,7 +821,9 @@ export interface paths {
         };
         /**
          * List the executions of a workflow that people are awaited in, the one that has waited longest first.
-         * @description Needs the permission `execution:read`.
+         * @description With the `status` `fully_resumed` or `expired`, those that no person is awaited in any more, the newest first: all that they had asked was answered, or something was not answered in time. Such a page looks at no more than a thousand executions, and may have few of them while its `next` says that more are left.
+         *
+         *     Needs the permission `execution:read`.
          */
         get: operations["list_paused"];
         put?: never;
@@ -1739,6 +1783,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/nodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List nodes of all executions, those of the newest execution first.
+         * @description A page reads the logs of a thousand executions at most: it may have few nodes, or none, while its `next` says that more are left.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["search_nodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/people": {
         parameters: {
             query?: never;
@@ -1782,6 +1848,54 @@ export interface paths {
          * @description Needs the permission `admin`.
          */
         delete: operations["delete_person"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the views of the caller by name; there are 100 at most, all on one page.
+         * @description Needs the permission `execution:read`.
+         */
+        get: operations["list_views"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/me/views/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Return a view of the caller.
+         * @description Needs the permission `execution:read`.
+         */
+        get: operations["get_view"];
+        /**
+         * Create or replace a view of the caller.
+         * @description Needs the permission `execution:read`.
+         */
+        put: operations["save_view"];
+        post?: never;
+        /**
+         * Delete a view of the caller.
+         * @description Needs the permission `execution:read`.
+         */
+        delete: operations["delete_view"];
         options?: never;
         head?: never;
         patch?: never;
@@ -3038,6 +3152,30 @@ export interface components {
             input: unknown;
         };
         /**
+         * FoundNode
+         * @description What became of a node, and in which execution.
+         */
+        FoundNode: {
+            /**
+             * Format: uuid
+             * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+             */
+            execution_id: string;
+            workflow: string;
+            version: number | null;
+            /** @enum {unknown} */
+            execution_status: "cancelled" | "completed" | "failed" | "paused" | "pausing" | "pending" | "running" | "waiting";
+            node: components["schemas"]["NodeExecution"];
+        };
+        /**
+         * FoundNodePage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        FoundNodePage: {
+            items: components["schemas"]["FoundNode"][];
+            next: string | null;
+        };
+        /**
          * Graph
          * @description The graph of an execution, with the states of its nodes; `runs` counts by status where a node ran in scopes.
          */
@@ -3118,7 +3256,9 @@ export interface components {
         };
         /**
          * Leg
-         * @description A stretch of work between two rests; `parent` is the leg before it, `depth` how many there are before it.
+         * @description A stretch of work between two rests, or what the answer to a pause point released: then it has a `point_id`.
+         *
+         *         `parent` is the leg before it, `depth` how many there are before it.
          */
         Leg: {
             id: string;
@@ -3133,6 +3273,7 @@ export interface components {
              * @example 2026-03-01T09:30:00.000Z
              */
             started_at: string;
+            point_id: string | null;
         };
         /**
          * LegPage
@@ -3307,7 +3448,7 @@ export interface components {
          *         last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. `view`
          *         is the SHA-256 of what a person is shown: the title, the shown values, the form, what the answers lead to, the
          *         deadline. An answer may name it (`seen`), and is refused if the point shows something else. Until `final_at` the
-         *         answer can be taken back, and then it is applied.
+         *         answer can be taken back, and then it is applied. `taken_back_by` are those who did, and have not answered since.
          */
         PausePoint: {
             id: string;
@@ -3348,6 +3489,7 @@ export interface components {
             answered_at: string | null;
             seen: string | null;
             final_at: string | null;
+            taken_back_by: string[];
             applied_at: string | null;
             queue_position: number | null;
             snapshot_ready: boolean;
@@ -3389,7 +3531,7 @@ export interface components {
         };
         /**
          * PausedExecution
-         * @description An execution with pause points that are not all resumed.
+         * @description An execution with pause points: none of them resumed yet, some, or all; or one that was not resumed in time.
          */
         PausedExecution: {
             /**
@@ -3422,7 +3564,7 @@ export interface components {
         };
         /**
          * PausedOfWorkflow
-         * @description The executions of a workflow that people are awaited in, oldest first.
+         * @description Executions of a workflow that people are awaited in, or were.
          */
         PausedOfWorkflow: {
             executions: components["schemas"]["PausedExecution"][];
@@ -3752,6 +3894,50 @@ export interface components {
             on: components["schemas"]["ResumeSignalBody"] | null;
         };
         /**
+         * ResumeEntry
+         * @description An answer to a pause point in the resume queue of its execution.
+         *
+         *         It is `pending` until it has its turn, `claimed` while what it released is at work, and `completed` once that has
+         *         come to rest. It has `failed` if the execution failed or was cancelled meanwhile, a node waits for an operator, or
+         *         the answer never had its turn: `failure_reason` says which. Only what is pending has a `position`, counted from 1;
+         *         an answer that can still be taken back has none yet. `leg_id` is the leg that applies it, known from the start;
+         *         `parent_leg_id` and `depth` are those of that leg.
+         */
+        ResumeEntry: {
+            point_id: string;
+            /**
+             * Format: uuid
+             * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+             */
+            execution_id: string;
+            /** @example review:lines.2 */
+            context_id: string;
+            /** @enum {unknown} */
+            status: "claimed" | "completed" | "failed" | "pending";
+            position: number | null;
+            answer: unknown;
+            answered_by: string | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            queued_at: string;
+            claimed_at: string | null;
+            completed_at: string | null;
+            failure_reason: string | null;
+            leg_id: string;
+            parent_leg_id: string | null;
+            depth: number | null;
+        };
+        /**
+         * ResumeEntryPage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        ResumeEntryPage: {
+            items: components["schemas"]["ResumeEntry"][];
+            next: string | null;
+        };
+        /**
          * ResumePointBody
          * @description What a pause point is resumed with: `input` for a form, a decision for an approval.
          */
@@ -3851,6 +4037,27 @@ export interface components {
         RotateTokenBody: {
             /** @default null */
             grace: string | null;
+        };
+        /**
+         * SavedView
+         * @description A filter that a user keeps under a name.
+         */
+        SavedView: {
+            name: string;
+            filter: components["schemas"]["ViewFilter"];
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            changed_at: string;
+        };
+        /**
+         * SavedViewPage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        SavedViewPage: {
+            items: components["schemas"]["SavedView"][];
+            next: string | null;
         };
         /**
          * SealHeader
@@ -4224,6 +4431,52 @@ export interface components {
             include: ("answer" | "input" | "output" | "shown")[];
             /** @default null */
             name: string | null;
+        };
+        /**
+         * ViewBody
+         * @description A view to be saved.
+         */
+        ViewBody: {
+            filter?: components["schemas"]["ViewFilter"];
+        };
+        /**
+         * ViewFilter
+         * @description Which executions a view shows, as the parameters of their list say it; all that is given has to hold.
+         */
+        ViewFilter: {
+            /** @default null */
+            workflow: string | null;
+            /** @default [] */
+            status: ("cancelled" | "completed" | "failed" | "paused" | "pausing" | "pending" | "running" | "waiting")[];
+            /** @default null */
+            tag: string | null;
+            /** @default null */
+            parent_id: string | null;
+            /** @default [] */
+            where: string[];
+            /** @default null */
+            contains: Record<string, never> | null;
+            /** @default null */
+            correlation_id: string | null;
+            /** @default null */
+            error_code: string | null;
+            /** @default null */
+            since: string | null;
+            /** @default null */
+            until: string | null;
+            /** @default null */
+            min_duration: string | null;
+            /** @default null */
+            max_duration: string | null;
+            /** @default null */
+            min_resumes: number | null;
+            /** @default null */
+            search: string | null;
+            /**
+             * @default created
+             * @enum {unknown}
+             */
+            order: "created" | "paused";
         };
         /**
          * WaitingOn
@@ -5645,6 +5898,21 @@ export interface components {
                 };
             };
         };
+        /** @description Not Found: `not_found`, `unknown_view` */
+        "not_found.unknown_view": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found" | "unknown_view";
+                    /** @constant */
+                    status?: 404;
+                };
+            };
+        };
         /** @description Not Found: `not_found`, `unknown_workflow` */
         "not_found.unknown_workflow": {
             headers: {
@@ -5844,6 +6112,22 @@ export interface components {
                     code?: "too_many_connections";
                     /** @constant */
                     status?: 503;
+                };
+            };
+        };
+        /** @description Conflict: `too_many_views` */
+        too_many_views: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "too_many_views";
+                    /** @constant */
+                    status?: 409;
                 };
             };
         };
@@ -6207,8 +6491,16 @@ export interface operations {
     list_history: {
         parameters: {
             query?: {
-                /** @description The number of the first event. */
+                /** @description The lowest number of an event. */
                 since?: number;
+                /** @description The highest number of an event. */
+                until?: number;
+                /** @description A context id: of this node and its points. */
+                node?: string;
+                /** @description Such as `NodeFailed`; several are separated by commas, or the parameter is repeated. */
+                type?: string[];
+                /** @description Which come first. */
+                order?: "newest" | "oldest";
                 /** @description How many at most; more than 100 are not given. */
                 limit?: number;
                 /** @description The `next` of the page before. */
@@ -6320,6 +6612,46 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LegPage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_cursor.malformed_id"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_execution"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    list_resumes: {
+        parameters: {
+            query?: {
+                /** @description How many at most; more than 100 are not given. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an execution.
+                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ResumeEntryPage"];
                 };
             };
             400: components["responses"]["invalid_parameter.malformed_cursor.malformed_id"];
@@ -6751,9 +7083,9 @@ export interface operations {
     };
     plan_rewind: {
         parameters: {
-            query?: {
+            query: {
                 /** @description The id of the node; in a scope, its context id. */
-                to?: string;
+                to: string;
             };
             header?: never;
             path: {
@@ -7353,6 +7685,55 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
+    delegate_pause_point: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of a pause point.
+                 * @example 0195f2a6-7c00-8000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DelegateBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PausePoint"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed.not_answerable"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden.not_allowed.requester_excluded"];
+            404: components["responses"]["not_found.unknown_point"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_decided.idempotency_mismatch.in_progress.point_closed"];
+            410: components["responses"]["expired"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_body"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
     ask_back: {
         parameters: {
             query?: never;
@@ -7921,6 +8302,8 @@ export interface operations {
                 limit?: number;
                 /** @description The `next` of the page before. */
                 cursor?: string;
+                /** @description Of `paused` and `partially_resumed`, which are listed without it, or of `fully_resumed` and `expired`; several are separated by commas, or the parameter is repeated. */
+                status?: string[];
             };
             header?: never;
             path: {
@@ -10458,6 +10841,60 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
+    search_nodes: {
+        parameters: {
+            query?: {
+                workflow?: string;
+                /** @description A tag of the execution. */
+                tag?: string;
+                /** @description The id of a node in its definition, in whatever scope. */
+                node?: string;
+                /** @description The type of a node. */
+                type?: string;
+                /** @description States of nodes; several are separated by commas, or the parameter is repeated. */
+                status?: string[];
+                /** @description The code of the error of the node. */
+                error_code?: string;
+                /** @description In executions that were created at this moment or later. */
+                since?: string;
+                /** @description In executions that were created before this moment. */
+                until?: string;
+                /** @description Nodes that ended, and took at least so long: `90s`. */
+                min_duration?: string;
+                /** @description Nodes that ended, and took at most so long. */
+                max_duration?: string;
+                /** @description In executions that were resumed at least so often. */
+                min_resumes?: number;
+                /** @description How many at most; more than 100 are not given. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FoundNodePage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_cursor"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
     list_people: {
         parameters: {
             query?: {
@@ -10596,6 +11033,146 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["cross_site.forbidden"];
             404: components["responses"]["not_found.unknown_person"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    list_views: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViewPage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    get_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_view"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    save_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ViewBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["too_many_views"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_body"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    delete_view: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a saved view.
+                 * @example broken
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description No Content */
+            204: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_view"];
             421: components["responses"]["misdirected"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];

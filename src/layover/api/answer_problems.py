@@ -20,3 +20,7 @@ PROBLEMS: Final = (
     "invalid_answer",
     "payload_reserved",
 )
+DELEGATION_PROBLEMS: Final = (
+    *("unknown_point", "not_answerable", "not_allowed", "requester_excluded", "already_decided", "expired"),
+    "point_closed",
+)

@@ -51,6 +51,7 @@ _IN_PATHS: Final[dict[str, tuple[dict[str, Any], str, str]]] = {
     "batches": (_EXECUTION, "The id of a batch.", "0195f2a6-7c00-7000-8000-5d1e0f3a9b42"),
     "deliveries": (_EXECUTION, "The id of a delivery.", "0195f2a6-7c00-8000-8000-5d1e0f3a9b42"),
     "people": (_ID, "The name of a user.", "ada"),
+    "views": (_ID, "The name of a saved view.", "broken"),
     "receipts": (_ID, "The user who has decided.", "ada"),
     "sessions": (_ID, "The id of a session.", "0195f2a6-7c00-7000-8000-3b5d1e0f9a4c"),
     "keys": (_ID, "The id of a key.", "0195f2a6-7c00-7000-8000-0c5d1e0f3a9b"),

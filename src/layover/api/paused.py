@@ -1,7 +1,8 @@
 """What is paused in a workflow: executions with the places where people are awaited, each as soon as it is reached.
 
 An execution is found by its oldest place that is not done with, whatever its other branches are doing; there it stands
-in the list, and once it waits for no person any more it is gone from there.
+in the list, and once it waits for no person any more it is gone from there. From then on it is among those that were
+paused: all its places were resumed, or one of them expired. They are found by their executions, the newest first.
 """
 
 from __future__ import annotations
@@ -20,16 +21,17 @@ from layover.model.points import (
     PausedPoint,
 )
 from layover.model.shared import encode
-from layover.ports.view_records import PointFilter
+from layover.ports.view_records import ExecutionFilter, PointFilter
 from layover.runtime.results.points import point_of
 from layover.service.cursors import cursor_of
 from layover.service.points import FOR_PEOPLE, age
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Literal
 
     from layover.api.request import Request
+    from layover.model.points import PausedStatus
     from layover.ports.records import PointRow
 
     ResumeStatus = Literal["paused", "queued", "resumed", "expired", "cancelled"]
@@ -71,6 +73,39 @@ async def paused(call: Request[Any, Any], workflow: str, after: tuple[int, str] 
     return PausedOfWorkflow(executions=tuple(found), next=cursor_of(*after) if after is not None else None)
 
 
+async def once_paused(
+    call: Request[Any, Any], workflow: str, status: Collection[str], after: tuple[int, str] | None, most: int
+) -> PausedOfWorkflow:
+    """Return executions of a workflow that no person is awaited in any more, the newest first."""
+    queries, room = call.services.store.queries, call.services.settings.page_bytes
+    found: list[PausedExecution] = []
+    for _ in range(_MOST_PAGES):
+        rows = await queries.list_executions(ExecutionFilter(workflow=workflow, after=after, limit=_PAGE))
+        for start in range(0, len(rows), _AHEAD):
+            part = rows[start : start + _AHEAD]
+            places = await asyncio.gather(*(_of_execution(call, row.head.execution_id) for row in part))
+            for row, points in zip(part, places, strict=True):
+                told = _once_paused(row.head.execution_id, points, status)
+                room -= len(encode(told)) if told is not None else 0
+                if told is not None and (len(found) == most or (found and room < 0)):
+                    return PausedOfWorkflow(executions=tuple(found), next=cursor_of(*after) if after else None)
+                if told is not None:
+                    found.append(told)
+                after = row.info.created_at, row.head.execution_id
+        if len(rows) < _PAGE:
+            return PausedOfWorkflow(executions=tuple(found))
+    return PausedOfWorkflow(executions=tuple(found), next=cursor_of(*after) if after is not None else None)
+
+
+def _once_paused(execution_id: str, rows: Sequence[PointRow], wanted: Collection[str]) -> PausedExecution | None:
+    """Return an execution whose places are all done with, if it ended as is wanted."""
+    if any(row.status in _NOT_DONE for row in rows):
+        return None
+    ends = {row.status for row in rows}
+    status: PausedStatus | None = "expired" if "expired" in ends else "fully_resumed" if "applied" in ends else None
+    return _told(execution_id, rows, {}, status) if status is not None and status in wanted else None
+
+
 async def _read_ahead(
     call: Request[Any, Any], rows: Sequence[PointRow], most: int, known: dict[str, list[PointRow]]
 ) -> None:
@@ -99,17 +134,24 @@ async def _execution(call: Request[Any, Any], row: PointRow, rows: Sequence[Poin
         return None
     answered = any(one.status == "answered" for one in waiting)
     places = await call.service.actor.runtime.points.queue(row.execution_id) if answered else {}
-    resumed = sum(one.status == "applied" for one in rows)
+    resumed = any(one.status == "applied" for one in rows)
+    return _told(row.execution_id, rows, places, "partially_resumed" if resumed else "paused")
+
+
+def _told(
+    execution_id: str, rows: Sequence[PointRow], places: Mapping[str, int], status: PausedStatus
+) -> PausedExecution:
+    waiting = [one for one in rows if one.status in _NOT_DONE]
     deadlines = [one.point.deadline for one in waiting if one.status == "open" and one.point.deadline is not None]
     points = tuple(_point(one, places.get(one.point.id)) for one in rows)
     in_branches = any(one.parallel_scope is not None for one in points) or len(waiting) > 1
     return PausedExecution(
-        execution_id=row.execution_id,
-        status="partially_resumed" if resumed else "paused",
+        execution_id=execution_id,
+        status=status,
         pause_scope="branch" if in_branches else "execution",
         total_pause_count=len(rows),
-        resumed_count=resumed,
-        paused_at=Moment.of(row.point.opened_at),
+        resumed_count=sum(one.status == "applied" for one in rows),
+        paused_at=Moment.of((waiting or rows)[0].point.opened_at),
         expires_at=Moment.maybe(min(deadlines, default=None)),
         pause_points=points,
     )

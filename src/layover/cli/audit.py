@@ -11,7 +11,7 @@ from layover.admin import new_audit_key, verify_audit
 from layover.cli.doors import door_to_read
 from layover.cli.exits import DONE, FAILED, Stop
 from layover.cli.key_files import PublicKeys, key_texts
-from layover.cli.options import HERE, IN, At, In, Json
+from layover.cli.options import HERE, IN, At, Cursor, In, Json, Limit
 from layover.cli.screen import note, plural, print_json, print_table, say
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ User = Annotated[str | None, Parameter(help="Only what this user did.")]
 Act = Annotated[str | None, Parameter(help="Only acts of this kind, such as execution.pause.")]
 Target = Annotated[str | None, Parameter(help="Only what was done to this: an id, or a name.")]
 ExecutionId = Annotated[str | None, Parameter(name="--execution", help="Only what was done to this execution.")]
-Limit = Annotated[int, Parameter(help="How many at most.")]
-Cursor = Annotated[str | None, Parameter(help="Where to continue a list: the cursor that the end of the list names.")]
 
 Heads = Annotated[
     tuple[str, ...],

@@ -12,6 +12,7 @@ from layover.admin import running_instances
 from layover.cli import batches
 from layover.cli.batch_line import follow
 from layover.cli.batches import code_of, print_batch
+from layover.cli.deploy_plan import NodeNames, node_names
 from layover.cli.doors import door_to_act
 from layover.cli.exits import DONE, Stop
 from layover.cli.json_argument import given_data
@@ -139,6 +140,19 @@ def retry(*, which: Which = _ALL, reason: Reason = "", how: How = _AS_THEY_ARE) 
 def rewind(*, to: To, which: Which = _ALL, reason: Reason = "", how: How = _AS_THEY_ARE) -> int:
     """Drop the results of a node and all after it, and go on from there."""
     return _run("rewind", which.chosen(), how, to=to, reason=reason or None)
+
+
+@batch.command
+def move(
+    *,
+    version: Annotated[int, Parameter(name="--version", help="The number of the version by which they go on.")],
+    map_: NodeNames = (),
+    which: Which = _ALL,
+    reason: Reason = "",
+    how: How = _AS_THEY_ARE,
+) -> int:
+    """Have open executions go on by another version of their workflow; those that cannot are skipped."""
+    return _run("move", which.chosen(), how, version=version, map=node_names(map_), reason=reason or None)
 
 
 @batch.command

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from layover.cli.doors import door_to_read, page_of
+from layover.cli.execution_filters import (
+    CorrelationId,
+    ErrorCode,
+    MaxDuration,
+    MinDuration,
+    MinResumes,
+    Search,
+    Since,
+    Statuses,
+    Tag,
+    Until,
+    Where,
+    Workflow,
+    given_filters,
+    moment_or_ago,
+)
 from layover.cli.exits import DONE, Stop
-from layover.cli.options import HERE, At, Json, Who, person
+from layover.cli.options import HERE, At, Cursor, Json, Limit, Who, acting, person
 from layover.cli.screen import STYLES, between, brief, moment, note, print_json, print_table, say
 from layover.cli.where import wanted
-from layover.core.definitions.durations import parse_duration
 from layover.model.shared import Page
 
 if TYPE_CHECKING:
@@ -25,46 +39,7 @@ if TYPE_CHECKING:
 _MOST = 10_000
 _FOR_PEOPLE = ("approval", "form")
 
-Status = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
-Workflow = Annotated[str | None, Parameter(help="Only executions of this workflow.")]
-Statuses = Annotated[
-    tuple[Status, ...],
-    Parameter(
-        name="--status",
-        consume_multiple=False,
-        negative="",
-        show_default=False,
-        help="Only executions with this status; repeatable.",
-    ),
-]
-Tag = Annotated[str | None, Parameter(help="Only executions with this tag.")]
-Where = Annotated[
-    tuple[str, ...],
-    Parameter(
-        name="--where",
-        consume_multiple=False,
-        negative="",
-        show_default=False,
-        help="Only those whose input has this value at this path, such as customer.tier=gold; repeatable.",
-    ),
-]
-CorrelationId = Annotated[str | None, Parameter(help="Only executions with this correlation id.")]
-ErrorCode = Annotated[str | None, Parameter(help="Only executions that failed with this code.")]
-Since = Annotated[
-    str | None, Parameter(help="Only executions created at this moment or later: 2026-11-20T08:00:00Z, or 2d for ago.")
-]
-Until = Annotated[str | None, Parameter(help="Only executions created before this moment, written as for --since.")]
-MinDuration = Annotated[str | None, Parameter(help="Only ended executions that took at least so long, such as 90s.")]
-MaxDuration = Annotated[str | None, Parameter(help="Only ended executions that took at most so long.")]
-MinResumes = Annotated[int | None, Parameter(help="Only executions that were resumed at least so often.")]
-Search = Annotated[
-    str | None,
-    Parameter(
-        help="Only executions whose id (8 characters or more) or correlation id begins with this, or with this tag."
-    ),
-]
-Limit = Annotated[int, Parameter(help="How many at most.")]
-Cursor = Annotated[str | None, Parameter(help="Where to continue a list: the cursor that the end of the list names.")]
+View = Annotated[str | None, Parameter(help="The filters of this saved view; other flags replace those of the view.")]
 User = Annotated[str | None, Parameter(help="Only pause points that this person may answer.")]
 Mine = Annotated[bool, Parameter(negative="", show_default=False, help="Only pause points that you may answer.")]
 Roles = Annotated[
@@ -93,6 +68,7 @@ def list_executions(  # noqa: PLR0913 - each is an option
     max_duration: MaxDuration = None,
     min_resumes: MinResumes = None,
     search: Search = None,
+    view: View = None,
     limit: Limit = 50,
     cursor: Cursor = None,
     at: At = HERE,
@@ -105,12 +81,13 @@ def list_executions(  # noqa: PLR0913 - each is an option
     begins, ends = moment_or_ago("--since", since), moment_or_ago("--until", until)
 
     async def page() -> Page[ExecutionSummary]:
-        async with door_to_read(at) as door:
-            found = door.executions(
+        async with door_to_read(at, acting(at, "") if view is not None else None) as door:
+            saved = (await door.view(view)).arguments() if view is not None else {}
+            given = given_filters(
                 workflow=workflow,
                 status=status,
                 tag=tag,
-                contains=began_with or None,
+                contains=began_with,
                 correlation_id=correlation_id,
                 error_code=error_code,
                 since=begins,
@@ -120,6 +97,7 @@ def list_executions(  # noqa: PLR0913 - each is an option
                 min_resumes=min_resumes,
                 search=search,
             )
+            found = door.executions(**saved | given)
             return await page_of(found, limit, cursor)
 
     found = asyncio.run(page())
@@ -182,24 +160,6 @@ def approvers_of(point: PausePoint) -> str:
     names = [*who.users, *(f"role {role}" for role in who.roles)] if who is not None else []
     need = f"{point.need} of " if point.need is not None and point.need > 1 else ""
     return f"{need}{', '.join(names)}" if names else f"{need}anybody"
-
-
-def moment_or_ago(flag: str, text: str | None) -> datetime | None:
-    """Return the moment that a flag names: itself, or how long ago it was."""
-    if text is None:
-        return None
-    try:
-        return datetime.now(UTC) - timedelta(milliseconds=parse_duration(text))
-    except (ValueError, OverflowError):
-        pass
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        found = None
-    if found is None or found.tzinfo is None:
-        what = "a moment with a time zone, such as 2026-11-20T08:00:00Z, or how long ago it was, such as 2d"
-        raise Stop(f"{flag}: `{text}` is not {what}.")
-    return found
 
 
 def _whose(at: Target, user: str | None, roles: tuple[str, ...], *, mine: bool) -> Who | None:

@@ -36,6 +36,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "init": ("init:init_project", "Write a small project that runs: a workflow, its functions, a test."),
         "check": ("definitions:check_files", "Find everything that is wrong with definitions."),
         "graph": ("drawing:graph", "Draw the graph of a definition, as text, Mermaid, SVG or JSON."),
+        "plan": ("deploy_plan:plan_version", "Say what a new version would mean to open executions."),
         "schema": ("definitions:schema", "Print the JSON Schema of the definition format, for editors."),
     },
     _RUNNING: {
@@ -45,9 +46,14 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
     },
     _LOOKING: {
         "ls": ("lists:list_executions", "List executions, newest first."),
+        "nodes": ("nodes:list_nodes", "List nodes of all executions, by type, state, error and more."),
         "show": ("show:show", "Show an execution: its nodes with their states, its pause points, its legs."),
         "watch": ("watch:watch", "Follow an execution, or all of them, as they go on."),
         "history": ("show:history", "Print the log of an execution."),
+        "resumes": (
+            "resumes:print_resumes",
+            "List what people answered, in its order, and what became of it.",
+        ),
         "replay": ("replay:replay", "Go through a past execution event by event: its state after each of them."),
         "logs": ("node_logs:print_logs", "Print what the nodes of an execution have logged."),
         "why": ("show:why", "Tell what an execution waits for, and what that waits for."),
@@ -99,6 +105,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "sign-in-link": ("sign_in_link:create_link", "Make a link that signs one browser in, once."),
         "sessions": ("sessions:sessions", "Browsers that have signed in: list their sessions, and end them."),
         "secrets": ("secrets:list_secrets", "List the secrets that workflows declare, and whether they are there."),
+        "views": ("views:views", "Saved views: filters of `layover ls` under a name."),
         "people": ("people:people", "How people can be reached: the table of the directory."),
         "audit": ("audit:audit", "What people did, and the proof of it."),
         "receipt": ("receipt:receipt", "The proof of a decision: get it, and check one."),

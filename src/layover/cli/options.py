@@ -111,6 +111,8 @@ HERE = Target()
 At = Annotated[Target, Parameter(name="*")]
 IN = DatabaseOption()
 In = Annotated[DatabaseOption, Parameter(name="*")]
+Limit = Annotated[int, Parameter(help="How many at most.")]
+Cursor = Annotated[str | None, Parameter(help="Where to continue a list: the cursor that the end of the list names.")]
 Json = Annotated[bool, Parameter(name="--json", negative="", show_default=False, help="Print JSON for machines.")]
 Nodes = Annotated[
     tuple[str, ...],

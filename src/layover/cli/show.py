@@ -27,6 +27,22 @@ if TYPE_CHECKING:
 MOST_SHOWN = 1_000  # nodes and legs of one execution
 
 Since = Annotated[int, Parameter(help="The number of the first event.")]
+UntilNumber = Annotated[int | None, Parameter(name="--until", help="The number of the last event.")]
+NodeName = Annotated[
+    str | None, Parameter(name="--node", help="Only events of the node with this context id, and of its pause points.")
+]
+Types = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--type",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="Only events of this type, such as NodeFailed; repeatable.",
+    ),
+]
+Newest = Annotated[bool, Parameter(negative="", help="The newest first.")]
+Most = Annotated[int | None, Parameter(name="--limit", help="How many at most; all, unless it is given.")]
 
 
 class ShownExecution(NamedTuple):
@@ -63,12 +79,27 @@ def show(execution: ExecutionName, /, *, at: At = HERE, json: Json = False) -> i
     return DONE
 
 
-def history(execution: ExecutionName, /, *, since: Since = 0, at: At = HERE, json: Json = False) -> int:
+def history(  # noqa: PLR0913 - each is an option
+    execution: ExecutionName,
+    /,
+    *,
+    since: Since = 0,
+    until: UntilNumber = None,
+    node: NodeName = None,
+    type: Types = (),  # noqa: A002 - as everywhere
+    newest: Newest = False,
+    limit: Most = None,
+    at: At = HERE,
+    json: Json = False,
+) -> int:
     """Print the log of an execution: what happened, in order."""
 
     async def events() -> Sequence[Event]:
         async with door_to_read(at) as door:
-            return await (await execution_named(door, execution)).history(since=max(since, 0)).all()
+            found = (await execution_named(door, execution)).history(
+                since=max(since, 0), until=until, node=node, type=type, order="newest" if newest else "oldest"
+            )
+            return await found.all() if limit is None else (await page_of(found, max(limit, 1))).items
 
     found = asyncio.run(events())
     if json:

@@ -31,6 +31,7 @@ _UNKNOWN = {
     "keys": ("unknown_key", "There is no such key, or it has ended."),
     "callbacks": ("unknown_token", "This callback token is unknown."),
     "destinations": ("unknown_destination", "There is no destination `{}`."),
+    "views": ("unknown_view", "You have no view `{}`."),
     "people": ("unknown_person", "The directory has no `{}`."),
 }
 

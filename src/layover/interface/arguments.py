@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 from layover.core.engine.event_base import NodeStatus
-from layover.core.engine.events import PointKind
+from layover.core.engine.events import AnyEvent, PointKind
 from layover.core.engine.state import ExecutionStatus
 from layover.errors import InvalidInput
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 Until: TypeAlias = Literal["rest", "people", "end"]  # nothing runs | closed, or a person is awaited | closed
 OnConflict: TypeAlias = Literal["reject", "return"]
 Order: TypeAlias = Literal["created", "paused"]
+EventOrder: TypeAlias = Literal["oldest", "newest"]
 PointStatus: TypeAlias = Literal["open", "answered", "applied", "completed", "expired", "cancelled", "superseded"]
 
 UNTIL = get_args(Until)
@@ -24,6 +25,8 @@ POINT_KINDS = get_args(PointKind)
 POINT_STATUSES = get_args(PointStatus)
 EXECUTION_STATUSES = get_args(ExecutionStatus)
 NODE_STATUSES = get_args(NodeStatus)
+EVENT_ORDERS = get_args(EventOrder)
+EVENT_TYPES = tuple(sorted(kind.__name__ for kind in get_args(AnyEvent)))
 
 
 def check_word(name: str, word: str | None, allowed: tuple[str, ...]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
 
-from layover.interface.arguments import OnConflict, Order, Until
+from layover.interface.arguments import EventOrder, OnConflict, Order, Until
 from layover.model.pause_ends import ResumeSignal
 
 if TYPE_CHECKING:
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from layover.interface.batches_backend import BatchesBackend
     from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
     from layover.interface.triggers_backend import TriggersBackend
+    from layover.interface.views_backend import ViewsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import (
         Event,
         Execution,
@@ -37,9 +39,11 @@ if TYPE_CHECKING:
         Why,
     )
     from layover.model.forks import ForkPlan
+    from layover.model.node_searches import FoundNode
     from layover.model.points import PausePoint, PointLink
     from layover.model.proofs import AuditKeySet, Receipt
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
     from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
@@ -85,6 +89,35 @@ class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
     parent: str | None = None
     status: tuple[str, ...] = ()
     context_id: str | None = None
+
+
+class NodeSearch(msgspec.Struct, frozen=True, kw_only=True):
+    """Which nodes of all executions to list; all that is given has to hold. Times are in milliseconds."""
+
+    workflow: str | None = None
+    tag: str | None = None
+    node: str | None = None
+    type: str | None = None
+    status: tuple[str, ...] = ()
+    error_code: str | None = None
+    since: int | None = None
+    until: int | None = None
+    min_duration: int | None = None
+    max_duration: int | None = None
+    min_resumes: int | None = None
+
+
+class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
+    """Which events of an execution to list: their numbers from `since` to `until`; all that is given has to hold.
+
+    `node` is a context id: the events of that node, and of its pause points.
+    """
+
+    since: int = 0
+    until: int | None = None
+    node: str | None = None
+    type: tuple[str, ...] = ()
+    order: EventOrder = "oldest"
 
 
 class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -213,10 +246,15 @@ class ExecutionsBackend(Protocol):
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat; nothing is changed."""
 
+    async def move(
+        self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Go on by another version of the workflow."""
+
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop; nothing is changed."""
 
-    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
+    async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log."""
 
     def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
@@ -231,8 +269,14 @@ class ExecutionsBackend(Protocol):
     async def nodes(self, execution_id: str, wanted: NodeQuery, limit: int, cursor: str | None) -> Page[NodeExecution]:
         """Return a page of the nodes that were reached."""
 
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions."""
+
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
         """Return a page of the states after each event."""
@@ -321,6 +365,11 @@ class WorkflowsBackend(Protocol):
 
     async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
         """Return what is different between two versions."""
+
+    async def plan(
+        self, definition: str | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
+    ) -> DeployPlan:
+        """Return what a definition would mean to the open executions of its workflow; nothing is changed."""
 
     async def dry_run(
         self,
@@ -448,6 +497,10 @@ class Backend(Protocol):
     @property
     def deliveries(self) -> DeliveriesBackend:
         """Deliveries."""
+
+    @property
+    def views(self) -> ViewsBackend:
+        """Saved views."""
 
     @property
     def people(self) -> PeopleBackend:

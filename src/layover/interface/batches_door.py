@@ -38,6 +38,8 @@ class BatchesDoor:
         canary: Mapping[str, Any] | None = None,
         reason: str | None = None,
         to: str | None = None,
+        version: int | None = None,
+        map: Mapping[str, str] | None = None,  # noqa: A002 - as everywhere
         data: Any = UNSET,
         approved: bool | None = None,
         comment: str | None = None,
@@ -57,6 +59,8 @@ class BatchesDoor:
             "canary": canary,
             "reason": reason,
             "to": to,
+            "version": version,
+            "map": map or {},
             "approved": approved,
             "comment": comment,
         }

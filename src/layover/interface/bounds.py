@@ -6,8 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
+from msgspec import ValidationError, convert
+
 from layover.core.payloads import plain
 from layover.errors import InvalidInput, NotFound
+from layover.model.deploy_plans import NodeMap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,6 +104,14 @@ def checked_name(workflow: object) -> str:
     if not isinstance(workflow, str) or not _NAME.fullmatch(workflow):
         raise NotFound(f"There is no workflow `{workflow!s:.100}`; register it first.", code="unknown_workflow")
     return workflow
+
+
+def checked_map(names: object) -> dict[str, str]:
+    """Return the new ids of nodes by their old ones."""
+    try:
+        return convert({} if names is None else names, NodeMap)
+    except ValidationError as error:
+        raise refused("map", f"{error}; write it as {{'old': 'new'}}") from error
 
 
 def check_name_in_filter(workflow: object) -> None:

@@ -36,6 +36,7 @@ from layover.interface.bounds import (
     check_number,
     check_text,
     check_texts,
+    checked_map,
     checked_name,
     checked_part,
 )
@@ -44,9 +45,11 @@ from layover.interface.deliveries_door import DeliveriesDoor
 from layover.interface.durations import Duration, instant_of, milliseconds_of, seconds_of
 from layover.interface.execution_handle import ExecutionHandle
 from layover.interface.listing import Listing
+from layover.interface.nodes_door import NodesDoor
 from layover.interface.pause_point_handle import PausePointHandle, handles_of, listed_points
 from layover.interface.sources import Definition, source_of
 from layover.interface.trigger_handle import TriggerHandle, trigger_document
+from layover.interface.views_door import ViewsDoor
 from layover.interface.workflow_handle import WorkflowHandle
 from layover.model.shared import Page
 
@@ -58,6 +61,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.backend import Backend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Execution, ExecutionSummary
     from layover.model.proofs import AuditKeySet
     from layover.model.scheduled_retries import ScheduledRetry
@@ -67,7 +71,7 @@ if TYPE_CHECKING:
 _UNNAMED: Final = ("reject", None, None, None)  # what most starts give of what `_check_named` checks
 
 
-class Door(DeliveriesDoor, BatchesDoor):
+class Door(DeliveriesDoor, BatchesDoor, NodesDoor, ViewsDoor):
     """Everything that a program can ask, of whatever does the work."""
 
     _backend: Backend
@@ -85,6 +89,21 @@ class Door(DeliveriesDoor, BatchesDoor):
     async def check(self, workflow: Definition, *, allow_unknown: bool = False) -> tuple[Problem, ...]:
         """Return everything that is wrong with a workflow; nothing is stored."""
         return await self._backend.workflows.check(source_of(workflow), allow_unknown=allow_unknown)
+
+    async def plan(
+        self,
+        workflow: Definition,
+        *,
+        map: Mapping[str, str] | None = None,  # noqa: A002 - as everywhere
+        allow_unknown: bool = False,
+    ) -> DeployPlan:
+        """Return what a new version would mean to the open executions of its workflow; nothing is stored or changed.
+
+        `map` has the new ids of nodes by their old ones. To move executions afterwards, register the version, and make
+        a batch of the act `move`.
+        """
+        names = checked_map(map)
+        return await self._backend.workflows.plan(source_of(workflow), names, allow_unknown=allow_unknown)
 
     async def workflow(self, name: str, *, version: int | None = None) -> WorkflowHandle:
         """Return a workflow at its newest version, or at one by its number."""

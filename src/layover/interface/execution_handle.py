@@ -8,8 +8,18 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from layover.interface.arguments import NODE_STATUSES, POINT_STATUSES, UNTIL, Until, check_word, check_words
-from layover.interface.backend import ForkRequest, NodeQuery, PointAnswer, PointQuery
+from layover.interface.arguments import (
+    EVENT_ORDERS,
+    EVENT_TYPES,
+    NODE_STATUSES,
+    POINT_STATUSES,
+    UNTIL,
+    EventOrder,
+    Until,
+    check_word,
+    check_words,
+)
+from layover.interface.backend import EventQuery, ForkRequest, NodeQuery, PointAnswer, PointQuery
 from layover.interface.bounds import (
     CONTEXT_ID,
     check_act,
@@ -17,6 +27,7 @@ from layover.interface.bounds import (
     check_mapping,
     check_number,
     check_text,
+    checked_map,
     refused,
 )
 from layover.interface.durations import Duration, seconds_of
@@ -47,6 +58,7 @@ if TYPE_CHECKING:
     from layover.model.forks import ForkPlan
     from layover.model.pause_ends import ResumeSignal
     from layover.model.repeat_plans import RepeatPlan
+    from layover.model.resumes import ResumeEntry
 
 _NEXT_LINES: Final = 1.0  # seconds until log lines are looked for again
 _LAST_LINES: Final = 1.5  # seconds within which the last ones are written
@@ -240,6 +252,23 @@ class ExecutionHandle(Handle[Execution]):
         check_act(reason, idempotency_key)
         check_text("context_id", context_id, CONTEXT_ID, 1)
         self.info = await self._backend.executions.cancel_retry(self.info.id, context_id, reason, idempotency_key)
+
+    async def move(
+        self,
+        version: int,
+        *,
+        map: Mapping[str, str] | None = None,  # noqa: A002 - as everywhere
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> Self:
+        """Go on by another version of the workflow; `map` has the new ids of nodes by their old ones.
+
+        WrongState (`cannot_move`) says why it cannot: it stands at a node that the version does not have, or it runs.
+        """
+        check_act(reason, idempotency_key)
+        check_number("version", version, 1)
+        names = checked_map(map)
+        self.info = await self._backend.executions.move(self.info.id, version, names, reason, idempotency_key)
         return self
 
     async def plan_retry(self) -> RepeatPlan:
@@ -267,11 +296,27 @@ class ExecutionHandle(Handle[Execution]):
         answered = await self._backend.points.answer(point.id, PointAnswer(data=data, comment=comment))
         return PausePointHandle(self._backend, answered)
 
-    def history(self, *, since: int = 0) -> Listing[Event]:
-        """Return the stored events from a number on."""
+    def history(
+        self,
+        *,
+        since: int = 0,
+        until: int | None = None,
+        node: str | None = None,
+        type: str | Sequence[str] = (),  # noqa: A002 - as everywhere
+        order: EventOrder = "oldest",
+    ) -> Listing[Event]:
+        """Return the stored events from the number `since` to `until`, the oldest first or the newest.
+
+        `node` is a context id: the events of that node, and of its pause points. `type` is such as `NodeFailed`.
+        """
         check_number("since", since, 0)
+        check_number("until", until, 0)
+        check_text("node", node, CONTEXT_ID, 1)
+        check_word("order", order, EVENT_ORDERS)
+        types = check_words("type", type, EVENT_TYPES)
+        wanted = EventQuery(since=since, until=until, node=node, type=types, order=order)
         executions, id_ = self._backend.executions, self.info.id
-        return Listing(lambda limit, cursor: executions.history(id_, since, limit, cursor))
+        return Listing(lambda limit, cursor: executions.history(id_, wanted, limit, cursor))
 
     def events(self, *, since: int = 0) -> AsyncIterator[Event]:
         """Return events from a number on as they are written; it ends when the execution closes."""
@@ -323,9 +368,14 @@ class ExecutionHandle(Handle[Execution]):
         return Listing(lambda limit, cursor: executions.nodes(id_, wanted, limit, cursor))
 
     def legs(self) -> Listing[Leg]:
-        """Return the legs: the work between two rests, in their order."""
+        """Return the legs in their order: the work between two rests, or what one answer released."""
         executions, id_ = self._backend.executions, self.info.id
         return Listing(lambda limit, cursor: executions.legs(id_, limit, cursor))
+
+    def resumes(self) -> Listing[ResumeEntry]:
+        """Return the resume queue: what was answered at pause points, in its order, and what became of it."""
+        executions, id_ = self._backend.executions, self.info.id
+        return Listing(lambda limit, cursor: executions.resumes(id_, limit, cursor))
 
     def replay(self, *, since: int = 0) -> Listing[ReplayStep]:
         """Return its state after each event, from one of them on."""

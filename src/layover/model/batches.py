@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal
 from msgspec import UNSET, Meta, UnsetType
 
 from layover.core.moments import Moment
+from layover.model.deploy_plans import NodeMap
 from layover.model.shared import Body, Comment, Length, Reason, Resource, Uuid, Value, WorkflowName
 
-BatchAct = Literal["pause", "resume", "cancel", "retry", "rewind", "answer", "redeliver", "replay", "purge"]
+BatchAct = Literal["pause", "resume", "cancel", "retry", "rewind", "answer", "redeliver", "replay", "purge", "move"]
 BatchStatus = Literal["planned", "collecting", "running", "watching", "stopped", "completed"]
 BatchItemStatus = Literal["pending", "done", "skipped", "failed"]
 
@@ -20,9 +21,9 @@ _Status = Literal["pending", "running", "pausing", "waiting", "paused", "complet
 class WhichItems(Body, frozen=True, kw_only=True):
     """Which items a batch is for: all that is given has to hold, and something has to be given.
 
-    Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `purge`) take `workflow`, `status`, `tag`,
-    `parent_id`, `where`, `contains` or `ids`, as the list of executions does. `answer` takes `workflow` and `node`, or
-    `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
+    Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
+    `tag`, `parent_id`, `where`, `contains` or `ids`, as the list of executions does. `answer` takes `workflow` and
+    `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
     `trigger_id`, and `ids` of inputs.
     """
 
@@ -57,9 +58,11 @@ class BatchBody(Body, frozen=True, kw_only=True):
     dry_run: bool = False
     rate: Annotated[str, Meta(max_length=50, examples=["100/s", "20/m"])] | None = None
     canary: CanaryBody | None = None
-    reason: Reason | None = None  # of a pause, resume, cancel, retry or rewind
+    reason: Reason | None = None  # of a pause, resume, cancel, retry, rewind or move
     to: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None  # the node of a rewind
     data: Value | UnsetType = UNSET  # of an answer or a resume
+    version: Annotated[int, Meta(ge=1)] | None = None  # of a move
+    map: NodeMap = {}  # of a move: the new ids of nodes by their old ones
     approved: bool | None = None  # of an answer to approvals
     comment: Comment | None = None  # of an answer
 

@@ -214,7 +214,10 @@ class NodeExecution(Resource, frozen=True, kw_only=True):
 
 
 class Leg(Resource, frozen=True, kw_only=True):
-    """A stretch of work between two rests; `parent` is the leg before it, `depth` how many there are before it."""
+    """A stretch of work between two rests, or what the answer to a pause point released: then it has a `point_id`.
+
+    `parent` is the leg before it, `depth` how many there are before it.
+    """
 
     id: str
     parent: str | None = None
@@ -224,6 +227,7 @@ class Leg(Resource, frozen=True, kw_only=True):
     from_seq: int
     to_seq: int
     started_at: Moment
+    point_id: str | None = None
 
 
 class ReplayStep(Resource, frozen=True, kw_only=True):

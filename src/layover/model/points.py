@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -85,7 +85,7 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. `view`
     is the SHA-256 of what a person is shown: the title, the shown values, the form, what the answers lead to, the
     deadline. An answer may name it (`seen`), and is refused if the point shows something else. Until `final_at` the
-    answer can be taken back, and then it is applied.
+    answer can be taken back, and then it is applied. `taken_back_by` are those who did, and have not answered since.
     """
 
     id: str
@@ -113,6 +113,7 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     answered_at: Moment | None = None
     seen: str | None = None
     final_at: Moment | None = None
+    taken_back_by: tuple[str, ...] = ()
     applied_at: Moment | None = None
     queue_position: int | None = None
     snapshot_ready: bool = True
@@ -238,11 +239,14 @@ class PausedPoint(Resource, frozen=True, kw_only=True, rename="camel"):
     resumed_at: Moment | None = None
 
 
+PausedStatus: TypeAlias = Literal["paused", "partially_resumed", "fully_resumed", "expired"]
+
+
 class PausedExecution(Resource, frozen=True, kw_only=True, rename="camel"):
-    """An execution with pause points that are not all resumed."""
+    """An execution with pause points: none of them resumed yet, some, or all; or one that was not resumed in time."""
 
     execution_id: ExecutionId
-    status: Literal["paused", "partially_resumed", "fully_resumed", "expired"]
+    status: PausedStatus
     pause_scope: Literal["execution", "branch"]
     total_pause_count: int
     resumed_count: int
@@ -252,7 +256,7 @@ class PausedExecution(Resource, frozen=True, kw_only=True, rename="camel"):
 
 
 class PausedOfWorkflow(Resource, frozen=True, kw_only=True):
-    """The executions of a workflow that people are awaited in, oldest first."""
+    """Executions of a workflow that people are awaited in, or were."""
 
     executions: tuple[PausedExecution, ...]
     next: str | None = None

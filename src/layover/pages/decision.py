@@ -9,56 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from layover.core.moments import Moment
-from layover.model.points import PausePoint
-from layover.pages.decision_states import asked_of, deadline_of, decided_of, question_of, state_of
+from layover.pages.decision_acts import ask_back_form, claim_forms, delegation_form, questions_of
+from layover.pages.decision_states import asked_of, deadline_of, decided_of, state_of
+from layover.pages.decision_view import COMMENT, act_button, form_fields, hidden_fields
 from layover.pages.facts import facts, short_text, title_text
-from layover.pages.form_fields import WHOLE, FormField, fields_of, rendered
+from layover.pages.form_fields import rendered
 from layover.pages.glyphs import glyph
-from layover.pages.html import Html, element, fragment, text_field, textarea
-from layover.pages.layout import TOKEN_FIELD, page
+from layover.pages.html import Html, element, fragment, textarea
+from layover.pages.layout import page
 from layover.pages.times import time_of
-from layover.pages.view_parts import VIEW_PARTS
 
 if TYPE_CHECKING:
+    from layover.model.points import PausePoint
     from layover.pages.decision_states import PointState
+    from layover.pages.decision_view import DecisionView
     from layover.pages.html import Child
 
-COMMENT: Final = "comment"
-SEEN: Final = "seen"
 _LONGEST_COMMENT: Final = 10_000
 _LONGEST_HINT: Final = 200
-_LONGEST_QUESTION: Final = 2_000
-_MOST_QUESTIONS: Final = 20
-
-
-class PageProblem(msgspec.Struct, frozen=True, kw_only=True):
-    """Why what was sent was not taken: in all, and by field."""
-
-    title: str
-    text: str = ""
-    fields: dict[str, str] = {}
-    comment: str = ""
-
-
-class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
-    """Everything that a page shows."""
-
-    point: PausePoint
-    user: str
-    path: str  # that its forms are sent to
-    form_token: str
-    now: Moment
-    zone: str = ""
-    by_link: bool = False  # the link alone says who it is
-    why_not: tuple[str, str] | None = None  # the code and the sentence, if its reader may not answer
-    problem: PageProblem | None = None
-    typed: Mapping[str, list[str]] | None = None  # the fields of the form, as they were sent
-    view_parts: str = ""  # by which a change of what is shown is told
-    texts: Mapping[str, str] = {}  # other fields, as they were sent
-    next: str | None = None  # the address of the next point that waits for its reader
 
 
 def decision_page(view: DecisionView) -> bytes:
@@ -73,13 +41,15 @@ def decision_page(view: DecisionView) -> bytes:
         ),
         _problem(view),
         _state(state) if not can_answer else None,
+        _taken_back(view),
         _take_back(view),
         _after(view) if not can_answer else None,
         deadline_of(point, view.now, view.zone),
         _own_claim(view),
         _facts(point),
+        _answer(point),
         _answer_form(view) if can_answer else None,
-        _questions(view),
+        questions_of(view),
         _others(view, can_answer=can_answer),
         class_="sheet",
     )
@@ -112,12 +82,21 @@ def _take_back(view: DecisionView) -> Html | None:
     until = fragment("You can take it back until ", time_of(final_at, view.zone, seconds=True), ".")
     return element(
         "form",
-        _hidden(view),
+        hidden_fields(view),
         element("p", until),
-        element("div", _button("take_back", "Take it back"), class_="buttons"),
+        element("div", act_button("take_back", "Take it back"), class_="buttons"),
         method="post",
         action=view.path,
     )
+
+
+def _taken_back(view: DecisionView) -> Html | None:
+    """Return that the reader took back what they had decided, and that it is asked anew."""
+    if view.point.status != "open" or view.user not in view.point.taken_back_by:
+        return None
+    title = element("p", element("strong", "You have taken it back"))
+    text = element("p", "Nothing of what you had said counts. You can say something else, or leave it to others.")
+    return element("div", glyph("off"), element("div", title, text), class_="note off", role="status")
 
 
 def _after(view: DecisionView) -> Html | None:
@@ -176,12 +155,14 @@ def _facts(point: PausePoint) -> Html | None:
     return element("section", element("h2", "Facts"), facts(point.shown))
 
 
-def form_fields(point: PausePoint) -> tuple[FormField, ...]:
-    """Return the fields of a point's form."""
-    fields = fields_of(point.schema)
-    if not fields and point.kind == "form":
-        return (FormField(name=WHOLE, kind="json", label="Answer"),)
-    return fields
+def _answer(point: PausePoint) -> Html | None:
+    """Return what was answered: the data of a form, or of the decision that settled an approval."""
+    if point.status not in ("answered", "applied"):
+        return None
+    answer = point.answer
+    if point.kind == "approval":
+        answer = answer.get("data") if isinstance(answer, Mapping) else None
+    return element("section", element("h2", "Answer"), facts(answer)) if answer not in (None, {}, [], "") else None
 
 
 def _answer_form(view: DecisionView) -> Html:
@@ -190,7 +171,7 @@ def _answer_form(view: DecisionView) -> Html:
     inputs = [rendered(field, view.typed, errors.get(field.name)) for field in form_fields(point)]
     return element(
         "form",
-        _hidden(view),
+        hidden_fields(view),
         inputs,
         _comment(view) if point.kind == "approval" else None,
         _buttons(point),
@@ -199,11 +180,6 @@ def _answer_form(view: DecisionView) -> Html:
         class_="answer",
         novalidate=True,  # what is wrong is said by the server, in one place, also to those who cannot see colours
     )
-
-
-def _hidden(view: DecisionView) -> Html:
-    fields = {TOKEN_FIELD: view.form_token, SEEN: view.point.view or "", VIEW_PARTS: view.view_parts}
-    return fragment([element("input", type="hidden", name=name, value=text) for name, text in fields.items()])
 
 
 def _comment(view: DecisionView) -> Html:
@@ -230,20 +206,12 @@ def _buttons(point: PausePoint) -> Html:
     leads_to = {port: f"Then: {short_text(text, _LONGEST_HINT)}" for port, text in point.leads_to.items() if text}
     if point.kind == "approval":
         buttons = [
-            _button("approve", "Approve", leads_to.get("approved", ""), is_main=True),
-            _button("reject", "Reject", leads_to.get("rejected", "")),
+            act_button("approve", "Approve", leads_to.get("approved", ""), is_main=True),
+            act_button("reject", "Reject", leads_to.get("rejected", "")),
         ]
     else:
-        buttons = [_button("answer", "Send answer", leads_to.get("done", ""), is_main=True)]
+        buttons = [act_button("answer", "Send answer", leads_to.get("done", ""), is_main=True)]
     return element("div", buttons, class_="buttons")
-
-
-def _button(act: str, text: str, leads_to: str = "", *, is_main: bool = False) -> Html:
-    hint = f"leads-{act}" if leads_to else None
-    button = element(
-        "button", text, type="submit", name="act", value=act, class_="main" if is_main else None, aria_describedby=hint
-    )
-    return element("div", button, element("p", leads_to, id=hint, class_="hint") if leads_to else None)
 
 
 def _others(view: DecisionView, *, can_answer: bool) -> Html | None:
@@ -255,7 +223,7 @@ def _others(view: DecisionView, *, can_answer: bool) -> Html | None:
         "section",
         element("h2", "Who decides" if view.point.kind == "approval" else "Who answers"),
         [element("p", one) for one in asked],
-        element("ul", [element("li", one) for one in decided], class_="plain") if decided else None,
+        element("ul", [element("li", one) for one in decided], class_="plain signed") if decided else None,
     )
 
 
@@ -264,134 +232,9 @@ def _more(view: DecisionView, *, can_answer: bool) -> Html | None:
     point = view.point
     if point.status != "open":
         return None
-    parts = [_claims(view, can_answer=can_answer)]
+    parts = [claim_forms(view, can_answer=can_answer)]
     if can_answer:
-        parts.append(_ask_back(view) if point.requester not in (None, view.user) else None)
-        parts.append(_delegation(view) if point.kind == "approval" else None)
+        parts.append(ask_back_form(view) if point.requester not in (None, view.user) else None)
+        parts.append(delegation_form(view) if point.kind == "approval" else None)
     found = [one for one in parts if one is not None]
     return element("div", found, class_="sheet more") if found else None
-
-
-def _claims(view: DecisionView, *, can_answer: bool) -> Html | None:
-    point = view.point
-    if not can_answer:
-        is_claimed = view.why_not is not None and view.why_not[0] == "claimed"
-        return (
-            _act_form(view, "take", "Take it over", "You decide in their place; they are not asked.")
-            if is_claimed
-            else None
-        )
-    if point.claimed_by == view.user and point.claimed_by:
-        return _act_form(view, "release", "Give it back", "Then others can decide, too.")
-    asked = point.approvers
-    if asked is not None and len(asked.users) == 1 and not asked.roles:
-        return None  # nobody else could come first
-    return _act_form(view, "claim", "Claim it for 15 minutes", "Nobody else decides while you look into it.")
-
-
-def _act_form(view: DecisionView, act: str, text: str, hint: str) -> Html:
-    return element(
-        "form",
-        _hidden(view),
-        element("div", _button(act, text, hint), class_="buttons"),
-        method="post",
-        action=view.path,
-    )
-
-
-def _ask_back(view: DecisionView) -> Html:
-    question = view.texts.get("question", "")
-    return element(
-        "details",
-        element("summary", "Ask before you decide" if view.point.kind == "approval" else "Ask before you answer"),
-        element(
-            "form",
-            _hidden(view),
-            _long_input(
-                "question", "Your question", "It goes to who asked for this. The time goes on meanwhile.", question
-            ),
-            element("div", _button("ask", "Ask"), class_="buttons"),
-            method="post",
-            action=view.path,
-        ),
-        open=bool(question),
-    )
-
-
-def _delegation(view: DecisionView) -> Html:
-    to = view.texts.get("to", "")
-    return element(
-        "details",
-        element("summary", "Let somebody else decide"),
-        element(
-            "form",
-            _hidden(view),
-            element(
-                "div",
-                element("label", "Who decides in your place", for_="to"),
-                element("p", "Their user name. You may still decide yourself.", class_="hint", id="to-hint"),
-                text_field(
-                    to,
-                    id="to",
-                    name="to",
-                    type="text",
-                    maxlength=255,
-                    autocomplete="off",
-                    dir="auto",
-                    aria_describedby="to-hint",
-                ),
-                class_="field",
-            ),
-            element("div", _button("delegate", "Delegate"), class_="buttons"),
-            method="post",
-            action=view.path,
-        ),
-        open=bool(to),
-    )
-
-
-def _questions(view: DecisionView) -> Html | None:
-    """Return what was asked back, and a form to reply with for who may."""
-    point = view.point
-    if not point.questions:
-        return None
-    waiting = next((one for one in point.questions if one.reply is None), None)
-    may_reply = waiting is not None and point.may is not None and point.may.reply and point.status == "open"
-    return element(
-        "section",
-        element("h2", "Questions"),
-        element(
-            "ul",
-            [element("li", question_of(one, view.zone)) for one in point.questions[:_MOST_QUESTIONS]],
-            class_="plain",
-        ),
-        element(
-            "form",
-            _hidden(view),
-            element("input", type="hidden", name="number", value=waiting.number),
-            _long_input("reply", "Your reply", "", view.texts.get("reply", "")),
-            element("div", _button("reply", "Reply", is_main=True), class_="buttons"),
-            method="post",
-            action=view.path,
-        )
-        if waiting is not None and may_reply
-        else None,
-    )
-
-
-def _long_input(name: str, label: str, hint: str, text: str) -> Html:
-    return element(
-        "div",
-        element("label", label, for_=name),
-        element("p", hint, class_="hint", id=f"{name}-hint") if hint else None,
-        textarea(
-            text,
-            id=name,
-            name=name,
-            rows=3,
-            maxlength=_LONGEST_QUESTION,
-            dir="auto",
-            aria_describedby=f"{name}-hint" if hint else None,
-        ),
-        class_="field",
-    )

@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from layover.pages.html import Child, Html
 
 _LONGEST_COMMENT: Final = 2_000
+_LONGEST_HINT: Final = 200
 _MOST_NAMED: Final = 20
 _OUTCOMES: Final = {
     "approve": "it counts as approved",
     "reject": "it counts as rejected",
     "fail": "it fails",
-    "expired": "it goes on without an answer",
+    "expired": "it expires without an answer",
     "continue": "it goes on without an answer",
     "partial": "it goes on with what there is",
     "timeout": "it goes on without an answer",
@@ -54,12 +55,14 @@ def state_of(point: PausePoint, user: str, why_not: tuple[str, str] | None, zone
         case "answered" | "applied":
             return _answered(point, user, zone)
         case "expired" | "completed":
-            return PointState("expired", "The time to answer has passed", (_after_deadline(point),), "clock", "wait")
+            title = "Expired: the time to answer has passed"
+            return PointState("expired", title, (_after_deadline(point),), "clock", "wait")
         case "superseded":
             text = "The execution went back to an earlier step, or was asked anew. Nothing that is sent here counts."
-            return PointState("superseded", "This question no longer counts", (text,))
+            return PointState("superseded", "Superseded: this question no longer counts", (text,))
         case "cancelled":
-            return PointState("cancelled", "This is no longer needed", ("Nobody has to answer any more.",))
+            title = "Cancelled: this is no longer needed"
+            return PointState("cancelled", title, ("Nobody has to answer any more.",))
 
 
 def _open(point: PausePoint, user: str, why_not: tuple[str, str] | None, zone: str) -> PointState:
@@ -80,14 +83,16 @@ def _open(point: PausePoint, user: str, why_not: tuple[str, str] | None, zone: s
 
 def _answered(point: PausePoint, user: str, zone: str) -> PointState:
     by, at = point.answered_by, point.answered_at
-    who: Child = "You" if by == user and by else value(short_text(by)) if by else "The deadline"
+    is_own = by == user and bool(by)
+    who: Child = "You" if is_own else value(short_text(by)) if by else "The deadline"
+    named: Child = [" by ", "you" if is_own else value(short_text(by))] if by else None
     when: Child = [" on ", time_of(at, zone)] if at is not None else None
     if point.kind == "approval":
         is_approved = isinstance(point.answer, Mapping) and point.answer.get("approved") is True
         verb, sign, tone = ("approved", "good", "good") if is_approved else ("rejected", "bad", "bad")
-        title: Child = ["Approved" if is_approved else "Rejected"]
+        title: Child = [verb.capitalize(), named]
         return PointState("answered", title, ([who, f" {verb} this", when, "."],), sign, tone)  # type: ignore[arg-type]
-    return PointState("answered", "Answered", ([who, " answered this", when, "."],), "good", "good")
+    return PointState("answered", ["Answered", named], ([who, " answered this", when, "."],), "good", "good")
 
 
 def _progress(point: PausePoint) -> str:
@@ -97,7 +102,15 @@ def _progress(point: PausePoint) -> str:
 
 
 def _after_deadline(point: PausePoint) -> str:
-    return f"Nobody answered in time, so {_OUTCOMES.get(point.on_deadline or '', 'it goes on without an answer')}."
+    verb = "decided" if point.kind == "approval" else "answered"
+    return f"It was not {verb} in time, so {_outcome(point)}."
+
+
+def _outcome(point: PausePoint) -> str:
+    """Return what happens at the deadline, and what that leads to if it is known."""
+    found = _OUTCOMES.get(point.on_deadline or "", "it goes on without an answer")
+    leads_to = point.leads_to.get("expired", "") if point.on_deadline == "expired" else ""
+    return f"{found}: {short_text(leads_to, _LONGEST_HINT)}" if leads_to else found
 
 
 def deadline_of(point: PausePoint, now: Moment, zone: str) -> Html | None:
@@ -105,7 +118,6 @@ def deadline_of(point: PausePoint, now: Moment, zone: str) -> Html | None:
     if point.status != "open" or point.deadline is None:
         return None
     left = length_between(now, point.deadline)
-    then = _OUTCOMES.get(point.on_deadline or "", "it goes on without an answer")
     is_over = point.deadline <= now
     return element(
         "p",
@@ -114,22 +126,26 @@ def deadline_of(point: PausePoint, now: Moment, zone: str) -> Html | None:
             "span",
             "Until ",
             time_of(point.deadline, zone),
-            f" ({'over now' if is_over else f'{left} left'}). Then {then}.",
+            f" ({'over now' if is_over else f'{left} left'}). Then {_outcome(point)}.",
         ),
         class_="note wait",
     )
 
 
 def decided_of(point: PausePoint, zone: str) -> list[Html]:
-    """Return who has decided what."""
-    return [_decision(one, zone) for one in point.decisions[:_MOST_NAMED]]
+    """Return who has decided what, and who took that back."""
+    withdrawn = [
+        _line("off", element("b", value(short_text(one))), " took back what they had said")
+        for one in point.taken_back_by[:_MOST_NAMED]
+    ]
+    return [*(_decision(one, zone) for one in point.decisions[:_MOST_NAMED]), *withdrawn]
 
 
 def _decision(one: Decision, zone: str) -> Html:
     behalf: Child = [" for ", value(short_text(one.on_behalf_of))] if one.on_behalf_of else None
     comment = element("div", value(short_text(one.comment, _LONGEST_COMMENT)), class_="hint") if one.comment else None
-    return fragment(
-        glyph("good" if one.approved else "bad"),
+    return _line(
+        "good" if one.approved else "bad",
         element("b", value(short_text(one.by))),
         behalf,
         " approved" if one.approved else " rejected",
@@ -137,6 +153,11 @@ def _decision(one: Decision, zone: str) -> Html:
         time_of(one.at, zone),
         comment,
     )
+
+
+def _line(sign: Glyph, *parts: Child) -> Html:
+    """Return a line whose text stands beside its sign, also where it is long."""
+    return fragment(element("span", glyph(sign), class_=f"sign {sign}"), element("div", list(parts)))
 
 
 def question_of(one: Question, zone: str) -> Html:

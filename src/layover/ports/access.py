@@ -138,3 +138,12 @@ class WorkflowStatus(StoreRecord, frozen=True, kw_only=True):
     def end(self) -> PauseEnd:
         """When the pause ends by itself."""
         return PauseEnd(self.due_at, self.resume_on) if self.state == "paused" else NO_END
+
+
+class ViewRow(StoreRecord, frozen=True, kw_only=True):
+    """A filter that a user keeps under a name; `body` is JSON."""
+
+    user: str
+    name: str
+    body: bytes
+    changed_at: int

@@ -236,6 +236,7 @@ class Append(StoreRecord, frozen=True, kw_only=True):
     decided: tuple[AuditRow, ...] = ()  # what the engine decided in it in a person's stead
     trigger_input: InputKey | None = None  # of a new execution: the input that starts it, and is marked so with it
     resume_count: int | None = None  # how often it was resumed, if this append changes that
+    version: str | None = None  # the hash of the version by which it goes on from here, if that is another one
     keeps_takeovers: bool = False  # it only records a takeover, which is not progress
 
 

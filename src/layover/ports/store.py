@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from layover.ports.families.sessions import SessionStore
     from layover.ports.families.signals import SignalStore
     from layover.ports.families.triggers import TriggerStore
+    from layover.ports.families.views import ViewStore
     from layover.ports.families.workflow_status import WorkflowStatusStore
 
 
@@ -144,6 +145,10 @@ class Families(Protocol):
     @property
     def seals(self) -> SealStore:
         """The proof that entries of the audit are what was written."""
+
+    @property
+    def views(self) -> ViewStore:
+        """Filters of lists that users keep."""
 
     @property
     def idempotency(self) -> IdempotencyStore:

@@ -89,6 +89,8 @@ async def _act(actor: Actor, row: BatchRow, body: BatchBody, item: BatchItemRow,
             await executions.retry(id_, reason, key)
         case "rewind":
             await executions.rewind(id_, body.to or "", reason, key)
+        case "move":
+            await executions.move(id_, body.version or 0, body.map, reason, key)
         case "answer":
             return await _answer(actor, body, item, key)
         case "redeliver":

@@ -56,6 +56,7 @@ _WHERE: Final[dict[str, frozenset[str]]] = {
 _ARGUMENTS: Final[dict[str, frozenset[str]]] = {
     "resume": frozenset({"reason", "data"}),
     "rewind": frozenset({"reason", "to"}),
+    "move": frozenset({"reason", "version", "map"}),
     "answer": frozenset({"data", "approved", "comment"}),
     "redeliver": frozenset(),
     "replay": frozenset(),
@@ -256,6 +257,8 @@ def _check_arguments(body: BatchBody) -> None:
     match body.act:
         case "rewind" if body.to is None:
             raise _refused("to", "a rewind needs the node that it goes back to")
+        case "move":
+            _check_move(body)
         case "answer" if not where.ids and (where.workflow is None or where.node is None):
             raise _refused("where", "an answer is for one `workflow` and one `node` of it, or for `ids`")
         case "replay" if where.trigger_id is None:
@@ -267,6 +270,13 @@ def _check_arguments(body: BatchBody) -> None:
             raise _refused("data", "it becomes part of the variables: it is an object")
         case _:
             pass
+
+
+def _check_move(body: BatchBody) -> None:
+    if body.version is None:
+        raise _refused("version", "a move needs the number of the version")
+    if not body.where.ids and body.where.workflow is None:
+        raise _refused("where.workflow", "a move is for the executions of one workflow, or for `ids`")
 
 
 def _interval(rate: str | None) -> int:

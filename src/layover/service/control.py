@@ -1,4 +1,4 @@
-"""What operators do to executions: pause, resume, cancel, retry, rewind.
+"""What operators do to executions: pause, resume, cancel, retry, rewind, move.
 
 An execution that has not applied it within ten seconds, since no instance drives it, is returned as it is, and applies
 it later.
@@ -122,6 +122,14 @@ class ControlService:
         """Make no further attempt of a node that is to be tried again."""
         by = await self._checked("execution.cancel_retry", execution_id, idempotency_key, node=node, reason=reason)
         return await self._visible(await self._actor.runtime.control.cancel_retry(execution_id, node, reason, **by))
+
+    async def move(
+        self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Go on by another version of the workflow; `map_` has the new ids of nodes by their old ones."""
+        details = {"version": str(version), "map": ",".join(f"{old}={new}" for old, new in sorted(map_.items()))}
+        by = await self._checked("execution.move", execution_id, idempotency_key, **details, reason=reason)
+        return await self._visible(await self._actor.runtime.mover.move(execution_id, version, map_, reason, **by))
 
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat; nothing is changed."""

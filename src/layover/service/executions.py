@@ -32,12 +32,12 @@ from layover.runtime.operations.executions import check_same_input
 from layover.runtime.operations.start_options import Options
 from layover.runtime.operations.timeouts import WaitLimit
 from layover.runtime.queries.changes import LineWatch, next_change
+from layover.runtime.queries.node_search import NodePlace, find_nodes
 from layover.runtime.queries.retries import find_retries
 from layover.runtime.results.executions import event_of, summary_of
 from layover.runtime.results.log_lines import lines_of
 from layover.runtime.results.points import point_of
 from layover.runtime.results.progress import progress_of
-from layover.runtime.results.waiting import waiting_of
 from layover.service.actor import DEBUG, READ
 from layover.service.control import ControlService
 from layover.service.cursors import cursor_of, malformed_cursor, parsed
@@ -49,12 +49,14 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import ForkRequest, NodeQuery, StartRequest
+    from layover.interface.backend import EventQuery, ForkRequest, NodeQuery, NodeSearch, StartRequest
     from layover.model.executions import Graph, Why
     from layover.model.forks import ForkPlan
+    from layover.model.node_searches import FoundNode
+    from layover.model.resumes import ResumeEntry
     from layover.model.scheduled_retries import ScheduledRetry
     from layover.ports.records import Head
-    from layover.ports.view_records import Standing
+    from layover.runtime.results.waiting import Rest
 
 _START: Final = "execution.start"
 _FORK: Final = "execution.fork"
@@ -63,6 +65,7 @@ _AHEAD: Final = 100  # events that are read at once
 _FILTERS: Final = tuple(sorted({*ExecutionQuery.__struct_fields__} - {"where", "contains", "order"}))
 _ONLY_PAUSED: Final = ExecutionQuery(order="paused")
 _SHARED: Final = tuple(sorted({*ExecutionSummary.__struct_fields__} & {*Execution.__struct_fields__}))
+_PLACE_DIGITS: Final = 12
 _CHUNKS: Final = 4  # of log lines, each of up to some hundred
 
 
@@ -142,10 +145,10 @@ class ExecutionService(ControlService):
         found = await self._actor.runtime.lists.find(chosen, wanted.contains, wanted.where)
         following = cursor_of(*found.after) if found.after is not None else None
         failures = await self._actor.runtime.queries.failures(found.rows)
-        standings = await self._actor.runtime.queries.standings(found.rows)
+        rests = await self._actor.runtime.queries.waiting.of_rows(found.rows)
         ids = [row.head.execution_id for row in found.rows]
         items = tuple(
-            summary_of(row, failures.get(id_), standings.get(id_)) for id_, row in zip(ids, found.rows, strict=True)
+            summary_of(row, failures.get(id_), rests.get(id_)) for id_, row in zip(ids, found.rows, strict=True)
         )
         return Page(items=items, next=following)
 
@@ -200,16 +203,23 @@ class ExecutionService(ControlService):
         found = await find_retries(runtime.lists, runtime.queries, workflow, _after(cursor), min(limit, MOST))
         return Page(items=found.retries, next=cursor_of(*found.after) if found.after is not None else None)
 
-    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
-        """Return a page of the log."""
+    async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
+        """Return a page of the log; of one that is filtered, a page may have few events while more are left."""
         self._actor.require(*READ)
-        runtime = self._actor.runtime
-        head = (await runtime.queries.row(execution_id)).head
-        since = _position(cursor, head.execution_id, since)
-        found = await runtime.queries.history(head.execution_id, min(since, head.last_seq + 1), min(limit, MOST))
+        queries = self._actor.runtime.queries
+        head = (await queries.row(execution_id)).head
+        last = head.last_seq if wanted.until is None else min(wanted.until, head.last_seq)
+        first, position = wanted.since, _position(cursor, head.execution_id, -1)
+        if position >= 0 and wanted.order == "oldest":
+            first = max(first, position)
+        elif position >= 0:
+            last = min(last, position)
+        numbers = range(first, max(first, last + 1))
+        found, following = await queries.events(head.execution_id, numbers, wanted, min(limit, MOST))
         items = fitting([event_of(one) for one in found], self._actor.page_bytes)
-        last = items[-1].seq if items else head.last_seq
-        return Page(items=items, next=cursor_of(last + 1, head.execution_id) if last < head.last_seq else None)
+        if len(items) < len(found):
+            following = found[len(items)].seq
+        return Page(items=items, next=cursor_of(following, head.execution_id) if following is not None else None)
 
     async def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
         """Return events as they are written, until the execution closes."""
@@ -275,6 +285,23 @@ class ExecutionService(ControlService):
         # A node may be in another state by the next page, so that its cursor is a place among all of them.
         return Page(items=items, next=cursor_of(places[len(items)], id_) if len(items) < len(places) else None)
 
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions, those of the newest execution first."""
+        self._actor.require(*READ)
+        chosen = ExecutionFilter(
+            workflow=wanted.workflow,
+            tag=wanted.tag,
+            since=wanted.since,
+            until=wanted.until,
+            min_resumes=wanted.min_resumes,
+            limit=min(limit, MOST),
+        )
+        begin, instance = _node_place(cursor), self._actor.runtime.instance
+        found = await find_nodes(instance, chosen, wanted, begin, tracebacks=self._actor.may_debug)
+        items = fitting([one for one, _ in found.nodes], self._actor.page_bytes)
+        following = found.nodes[len(items)][1] if len(items) < len(found.nodes) else found.following
+        return Page(items=items, next=_node_cursor(following) if following is not None else None)
+
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
         self._actor.require(*READ)
@@ -282,6 +309,15 @@ class ExecutionService(ControlService):
         since = _position(cursor, id_)
         found = await self._actor.runtime.queries.legs(id_, since, most + 1)
         items = tuple(found[:most])
+        return Page(items=items, next=_behind(items, since, len(found), id_))
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
+        self._actor.require(*READ)
+        id_, most = checked_id(execution_id), min(limit, MOST)
+        since = _position(cursor, id_)
+        found = await self._actor.runtime.queries.resumes(id_, since, most + 1)
+        items = fitting(found[:most], self._actor.page_bytes)
         return Page(items=items, next=_behind(items, since, len(found), id_))
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
@@ -369,8 +405,8 @@ class ExecutionService(ControlService):
         if replace(wanted, workflow=None) != _ONLY_PAUSED:
             raise InvalidInput("`order`: paused executions can only be chosen by workflow.", code="invalid_parameter")
         page = await self.paused(wanted.workflow, limit, cursor)
-        standings = await self._actor.runtime.queries.standings_of([one.id for one in page.items])
-        return Page(items=tuple(_summary(one, standings.get(one.id)) for one in page.items), next=page.next)
+        rests = await self._actor.runtime.queries.waiting.of_executions(page.items)
+        return Page(items=tuple(_summary(one, rests.get(one.id)) for one in page.items), next=page.next)
 
 
 def _lacks_points(found: Execution) -> bool:
@@ -383,11 +419,11 @@ async def _one(result: Any) -> tuple[Any]:
     return (await result,)
 
 
-def _summary(found: Execution, standing: Standing | None) -> ExecutionSummary:
+def _summary(found: Execution, rest: Rest | None) -> ExecutionSummary:
     return ExecutionSummary(
         **{name: getattr(found, name) for name in _SHARED},
-        updated_at=Moment.of(standing.updated_at) if standing is not None else found.created_at,
-        waiting_summary=waiting_of(found.status, None, standing) if standing is not None else None,
+        updated_at=Moment.of(rest.updated_at) if rest is not None else found.created_at,
+        waiting_summary=rest.waiting if rest is not None else None,
     )
 
 
@@ -409,6 +445,24 @@ def _position(cursor: str | None, execution_id: str, since: int = 0) -> int:
     if of != execution_id:
         raise malformed_cursor()
     return position
+
+
+def _node_cursor(place: NodePlace) -> str:
+    return cursor_of(place.created_at, f"{place.execution_id}/{place.place}")
+
+
+def _node_place(cursor: str | None) -> NodePlace | None:
+    """Return where a page of nodes begins."""
+    if cursor is None:
+        return None
+    at, where = parsed(cursor)
+    id_, _, place = where.partition("/")
+    if not place.isdecimal() or len(place) > _PLACE_DIGITS:
+        raise malformed_cursor()
+    try:
+        return NodePlace(at, checked_id(id_), int(place))
+    except InvalidInput as error:
+        raise malformed_cursor() from error
 
 
 def _chunk(cursor: str | None, execution_id: str) -> str:

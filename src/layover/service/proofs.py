@@ -23,6 +23,8 @@ from layover.runtime.ids import is_point_id
 from layover.runtime.results.points import point_of
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from layover.ports.records import AuditRow, PointRow
     from layover.ports.seal_records import Seal
     from layover.service.actor import Actor
@@ -79,20 +81,36 @@ async def _find(actor: Actor, point_id: str, user: str | None, row: PointRow | N
     """Return the entry of the last decision of a user at a point."""
     if row is None and not is_point_id(point_id):
         raise _nothing(point_id)
-    store, mine = actor.runtime.instance.store, user or actor.known_as
-    if row is not None:
-        wanted = AuditFilter(execution_id=row.execution_id, target=point_id)
-    else:  # purged: the entries of the user are looked through
-        wanted = AuditFilter(user=mine, target=point_id)
-    found = await store.audit.list_entries(wanted)
-    said = [one for one in found if one.act in _DECIDING | _TAKING_BACK]
-    users = {one.user for one in said}
-    if user is None and mine not in users and len(users) == 1 and actor.caller.may(("audit:read",)):
-        (mine,) = users
-    own = [one for one in said if one.user == mine]  # the newest first
-    if not own or own[0].act in _TAKING_BACK:
-        raise _nothing(point_id)
-    return own[0]
+    mine = user or actor.known_as
+    execution = row.execution_id if row is not None else None  # purged: the entries of the user are looked through
+    async for one in _said(actor, AuditFilter(execution_id=execution, user=mine, target=point_id)):
+        if one.act in _TAKING_BACK:
+            raise _nothing(point_id)
+        return one
+    if user is None and row is not None and actor.caller.may(("audit:read",)):
+        only = await _only_decider(actor, row)
+        if only is not None:
+            return await _find(actor, point_id, only, row)
+    raise _nothing(point_id)
+
+
+async def _only_decider(actor: Actor, row: PointRow) -> str | None:
+    """Return the one user who has decided at a point; None if there are none, or several."""
+    users: set[str] = set()
+    async for one in _said(actor, AuditFilter(execution_id=row.execution_id, target=row.point.id)):
+        users.add(one.user)
+        if len(users) > 1:
+            return None
+    return users.pop() if users else None
+
+
+async def _said(actor: Actor, wanted: AuditFilter) -> AsyncIterator[AuditRow]:
+    """Go through entries of decisions, and of taking them back, the newest first."""
+    while page := await actor.runtime.instance.store.audit.list_entries(wanted):
+        for one in page:
+            if one.act in _DECIDING or one.act in _TAKING_BACK:
+                yield one
+        wanted = replace(wanted, after=(page[-1].at, page[-1].id))
 
 
 def _final_at(row: PointRow | None, entry: AuditRow) -> Moment | None:

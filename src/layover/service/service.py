@@ -13,6 +13,7 @@ from layover.service.people import PeopleService
 from layover.service.points import PointService
 from layover.service.signals import SignalService
 from layover.service.triggers import TriggerService
+from layover.service.views import ViewService
 from layover.service.workflows import WorkflowService
 
 if TYPE_CHECKING:
@@ -77,6 +78,11 @@ class UserService:
     def batches(self) -> BatchService:
         """Batches of operations."""
         return BatchService(self.actor)
+
+    @property
+    def views(self) -> ViewService:
+        """Saved views."""
+        return ViewService(self.actor)
 
     @property
     def people(self) -> PeopleService:

@@ -35,6 +35,7 @@ def point_without_data(point: PausePoint) -> PausePoint:
         leads_to={},
         view=None,
         decisions=(),
+        taken_back_by=(),
         answer=None,
         questions=(),
     )

@@ -18,11 +18,13 @@ from layover.model.executions import WaitingOn
 from layover.model.shared import Page
 from layover.model.workflows import Bundle, Differences, DryRun
 from layover.runtime.operations import dry_run as dry_runs
+from layover.runtime.operations.deploy_plans import plan_deployment
 from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.node_executions import node_executions
 from layover.runtime.results.executions import node_of
 from layover.runtime.results.failures import failure_of
 from layover.runtime.results.workflows import change_of, version_of
+from layover.service.actor import READ
 from layover.service.cursors import malformed_cursor
 from layover.service.differences import differences
 from layover.service.pages import MOST
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from layover.core.definitions.read_text import Syntax
     from layover.core.plan import Plan
     from layover.interface.backend import ResumeTime
+    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Graph
     from layover.model.workflows import WorkflowChange, WorkflowVersion
     from layover.ports.access import WorkflowStatus
@@ -116,6 +119,24 @@ class WorkflowService:
         earlier = await self._version(name, before if before is not None else max(later.number - 1, 1))
         found = differences(msgspec.json.decode(earlier.document), msgspec.json.decode(later.document))
         return Differences(name=later.workflow, before=earlier.number, after=later.number, differences=tuple(found))
+
+    async def plan(
+        self, definition: str | bytes | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
+    ) -> DeployPlan:
+        """Return what a definition would mean to the open executions of its workflow; nothing is changed."""
+        self._actor.require("workflow:read")
+        self._actor.require(*READ)
+        found = await self.checked(definition, allow_unknown=allow_unknown)
+        return await self.planned(await asyncio.to_thread(compile_plan, found), map_)
+
+    async def planned(self, plan: Plan, map_: Mapping[str, str]) -> DeployPlan:
+        """Return what a version would mean to the open executions of its workflow; nothing is changed."""
+        self._actor.require("workflow:read")
+        self._actor.require(*READ)
+        instance = self._actor.runtime.instance
+        stored = await instance.store.definitions.list_versions(plan.definition.name)
+        number = next((one.number for one in reversed(stored) if one.hash == plan.hash), None)
+        return await plan_deployment(instance, plan, map_, number)
 
     async def dry_run(
         self,

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from layover.core.ids import uuid8
 from layover.core.suggest import did_you_mean
 from layover.errors import AlreadyExists, NotFound, WaitTimeout
-from layover.interface.backend import PointQuery
+from layover.interface.backend import EventQuery, PointQuery
 from layover.interface.batch_wait import AT_REST, not_at_rest
 from layover.runtime.execution.callback_tokens import hash_of
 from layover.runtime.ids import checked_id, id_from_key, is_point_id
@@ -96,7 +96,7 @@ class _Family:
 
 class _Executions(_Family):
     name = "executions"
-    acts = frozenset({"pause", "resume", "cancel", "retry", "rewind", "run_now", "cancel_retry"})
+    acts = frozenset({"pause", "resume", "cancel", "retry", "rewind", "move", "run_now", "cancel_retry"})
 
     async def start(self, request: StartRequest) -> Execution:
         """Start an execution and go on until it rests, or until it is as asked for."""
@@ -141,7 +141,7 @@ class _Executions(_Family):
     async def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
         """Return events, and let time pass for more of them until the execution closes."""
         while True:
-            page = await self.history(execution_id, since, _PAGE, None)
+            page = await self.history(execution_id, EventQuery(since=since), _PAGE, None)
             for event in page.items:
                 yield event
                 since = event.seq + 1
@@ -332,6 +332,15 @@ class _People(_Family):
         await self._delete("delete", user)
 
 
+class _Views(_Family):
+    name = "views"
+    changing = frozenset({"save"})
+
+    async def delete(self, name: str) -> None:
+        """Delete a saved view."""
+        await self._delete("delete", name)
+
+
 class _Access(_Family):
     name = "access"
     changing = frozenset({"create_api_key", "rotate_api_key"})
@@ -354,4 +363,5 @@ class BackendInTest:
         self.deliveries = _Deliveries(world, caller)
         self.batches = _Batches(world, caller)
         self.people = _People(world, caller)
+        self.views = _Views(world, caller)
         self.access = _Access(world, caller)

@@ -51,6 +51,10 @@ async def by_delegation(api: Api, begun: Begun, *, as_: str, **_said: Any) -> An
     return await api.post(f"/approvals/{begun.points['review']}/delegate", {"to": "cho"}, as_=as_)
 
 
+async def by_delegation_of_a_point(api: Api, begun: Begun, *, as_: str, **_said: Any) -> Answered:
+    return await api.post(f"/pause-points/{begun.points['review']}/delegate", {"to": "cho"}, as_=as_)
+
+
 WAYS: dict[str, tuple[Decide, bool]] = {
     "answer_pause_point": (by_answer, True),
     "approve": (by_approval, True),
@@ -58,10 +62,12 @@ WAYS: dict[str, tuple[Decide, bool]] = {
     "resume_point": (by_place, True),
     "resume_execution": (by_execution, True),
     "delegate": (by_delegation, True),
+    "delegate_pause_point": (by_delegation_of_a_point, True),
 }
-DECIDING = tuple(name for name in WAYS if name != "delegate")
+DELEGATING = ("delegate", "delegate_pause_point")
+DECIDING = tuple(name for name in WAYS if name not in DELEGATING)
 BY_POINT = ("answer_pause_point", "approve", "reject", "resume_point")
-OR_DELEGATING = (*BY_POINT, "delegate")
+OR_DELEGATING = (*BY_POINT, *DELEGATING)
 
 
 def every_way(*outcomes: Outcome, only: tuple[str, ...] = DECIDING) -> Callable[[Scene], Scene]:
@@ -86,7 +92,7 @@ async def decide(stage: Stage, route: Route, begun: Begun, as_: str = ANN, **sai
 
 @every_way(201, only=("answer_pause_point", "approve", "reject"))
 @every_way(202, only=("resume_point",))
-@every_way(200, only=("delegate",))
+@every_way(200, only=DELEGATING)
 async def decided(stage: Stage, route: Route) -> Answered:
     return await decide(stage, route, await stage.begun(approval()))
 
@@ -110,10 +116,9 @@ async def revoked(stage: Stage, _route: Route) -> Answered:
     return await stage.api.delete(f"/pause-points/{begun.points['review']}/links?user=ben")
 
 
-@route("delegate", "not_answerable")
-async def delegated_where_nothing_is_decided(stage: Stage, _route: Route) -> Answered:
-    begun = await stage.begun(form("review"))
-    return await by_delegation(stage.api, begun, as_=ANN)
+@every_way("not_answerable", only=DELEGATING)
+async def delegated_where_nothing_is_decided(stage: Stage, route: Route) -> Answered:
+    return await decide(stage, route, await stage.begun(form("review")))
 
 
 # Who may not

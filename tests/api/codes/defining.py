@@ -76,6 +76,25 @@ async def not_brought_along(stage: Stage, _route: Route) -> Answered:
     return await stage.api.post("/workflows/import", {"format": "layover/1", "workflows": [FAULTY]})
 
 
+@route("plan_deployment", 200)
+async def planned(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    answered = await stage.api.post("/workflows/plan?map=ask=other", flow(form("other"), name=begun.workflow))
+    assert [(one["kind"], one["count"]) for one in answered.json["groups"]] == [("moved", 1)]
+    return answered
+
+
+@route("plan_deployment", "invalid_definition")
+async def not_planned(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.post("/workflows/plan", FAULTY)
+
+
+@route("plan_deployment", "unknown_node")
+async def planned_with_a_name_that_is_not_there(stage: Stage, _route: Route) -> Answered:
+    assert (await stage.api.post("/workflows/plan?map=ask", flow(form()))).status == 400
+    return await stage.api.post("/workflows/plan?map=ask=other", flow(form()))
+
+
 @route("check_definition", 200)
 async def checked(stage: Stage, _route: Route) -> Answered:
     answered = await stage.api.post("/workflows/check", FAULTY)

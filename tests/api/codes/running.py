@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from layover.service.views import MOST_VIEWS
 from tests.api.codes.registry import asked, route
-from tests.runtime.harness import approval, call, end, form, until_status
+from tests.runtime.harness import approval, call, end, flow, form, until_status
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
-    from tests.api.codes.stage import Stage
+    from tests.api.codes.stage import Begun, Stage
     from tests.api.harness import Answered
 
 NUMBERED: dict[str, Any] = {"type": "object", "properties": {"order": {"type": "integer"}}}
@@ -98,6 +99,42 @@ async def listed_by_no_condition(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get("/executions?where=colour=red")
 
 
+@route("search_nodes", 200)
+async def searched_nodes(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    answered = await stage.api.get(f"/nodes?workflow={begun.workflow}&status=waiting")
+    assert [one["execution_id"] for one in answered.json["items"]] == [begun.id]
+    return answered
+
+
+@route("list_views", 200)
+async def listed_views(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.get("/me/views")
+
+
+@route("get_view", 200)
+@route("save_view", 200)
+@route("delete_view", 204)
+async def of_a_view(stage: Stage, route: Route) -> Answered:
+    name, body = stage.name(), {"filter": {"status": ["failed"], "since": "2d"}}
+    saved = await stage.api.ask("PUT", f"/me/views/{name}", body)
+    assert saved.json["filter"] == body["filter"]
+    return saved if route.method == "PUT" else await stage.api.ask(route.method, f"/me/views/{name}")
+
+
+@route("get_view", "unknown_view")
+@route("delete_view", "unknown_view")
+async def of_no_view(stage: Stage, route: Route) -> Answered:
+    return await stage.api.ask(route.method, f"/me/views/{stage.name()}")
+
+
+@route("save_view", "too_many_views")
+async def one_view_too_many(stage: Stage, _route: Route) -> Answered:
+    names = [stage.name() for _ in range(MOST_VIEWS + 1)]
+    *_, last = [await stage.api.ask("PUT", f"/me/views/{name}", {}, as_="hoarder:viewer") for name in names]
+    return last
+
+
 @route("count_executions", 200)
 async def counted(stage: Stage, _route: Route) -> Answered:
     await stage.begun(form())
@@ -118,6 +155,7 @@ async def listed_paused(stage: Stage, _route: Route) -> Answered:
 @route("list_history", 200)
 @route("list_nodes", 200)
 @route("list_legs", 200)
+@route("list_resumes", 200)
 @route("replay_execution", 200)
 @route("list_logs", 200)
 @route("get_graph", 200)
@@ -228,6 +266,43 @@ async def rewound(stage: Stage, _route: Route) -> Answered:
     await stage.engine.answers.answer(begun.points["ask"], {}, by="mia")
     await stage.engine.executions.wait(begun.id)
     return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "ask"})
+
+
+async def _newer(stage: Stage, *nodes: Any) -> Begun:
+    """Return an execution whose workflow has another version since."""
+    begun = await stage.begun(form())
+    await stage.api.post("/workflows", flow(*nodes, name=begun.workflow))
+    return begun
+
+
+@route("move_execution", 200)
+async def moved(stage: Stage, _route: Route) -> Answered:
+    begun = await _newer(stage, form(), end("done"))
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 2})
+
+
+@route("move_execution", "cannot_move")
+async def moved_to_where_it_has_no_place(stage: Stage, _route: Route) -> Answered:
+    begun = await _newer(stage, form("other"))
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 2})
+
+
+@route("move_execution", "unknown_node")
+async def moved_with_a_name_that_is_not_there(stage: Stage, _route: Route) -> Answered:
+    begun = await _newer(stage, form("other"))
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 2, "map": {"ask": "third"}})
+
+
+@route("move_execution", "unknown_version")
+async def moved_to_no_version(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 9})
+
+
+@route("move_execution", "wrong_state")
+async def moved_too_late(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.post(f"/executions/{begun.id}/move", {"version": 1})
 
 
 @route("pause_execution", "wrong_state")

@@ -6,7 +6,7 @@ commands change nothing, and folding the log gives the very state that the decis
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -56,6 +56,7 @@ class Player:
 
     def __init__(self, plan: Plan, dice: Dice) -> None:
         self.plan = plan
+        self.document: dict[str, Any] = {}
         self.dice = dice
         self.now = 1_000
         self.state = ExecutionState(plan)
@@ -439,7 +440,9 @@ def _fork(plan: Plan, dice: Dice) -> cmd.Fork:
 
 def begin(dice: Dice) -> Player:
     """Return a player whose execution has just been created."""
-    player = Player(load(workflow(dice, settled=False)), dice)
+    document = workflow(dice, settled=False)
+    player = Player(load(document), dice)
+    player.document = document
     if dice.chance(10):
         player.send(cmd.Wake())
     start_at = player.now + 60_000 if dice.chance(10) else None

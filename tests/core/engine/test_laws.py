@@ -7,8 +7,8 @@ from typing import get_args
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from layover.core.engine.commands import AnyCommand
-from layover.core.engine.events import AnyEvent
+from layover.core.engine.commands import AnyCommand, Move
+from layover.core.engine.events import AnyEvent, ExecutionMoved
 from layover.core.engine.evolve import fold
 from layover.core.engine.state import ExecutionState
 from tests.conftest import FACTOR
@@ -17,6 +17,9 @@ from tests.core.definitions.dice import Dice, SeededDice, dice
 from .laws import tables
 from .random_play import Player, begin
 
+# A move needs another version: test_moves.py plays with those.
+_COMMANDS = set(get_args(AnyCommand)) - {Move}
+_EVENTS = set(get_args(AnyEvent)) - {ExecutionMoved}
 _STEPS = 40
 _BLOCKS = range(4 * FACTOR)
 _PLAYS_PER_BLOCK = 300
@@ -87,7 +90,7 @@ def test_random_play_covers_every_command_and_event() -> None:
         player = _play(SeededDice(seed))
         said.update(map(type, player.sent))
         seen.update(type(event) for _, event in player.log)
-        if len(said) == len(get_args(AnyCommand)) and len(seen) == len(get_args(AnyEvent)):
+        if len(said) == len(_COMMANDS) and len(seen) == len(_EVENTS):
             break
-    assert said == set(get_args(AnyCommand))
-    assert seen == set(get_args(AnyEvent))
+    assert said == _COMMANDS
+    assert seen == _EVENTS

@@ -6,6 +6,7 @@ from itertools import permutations
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
@@ -79,6 +80,8 @@ def test_an_answer_that_is_taken_back_was_never_given(nodes: str) -> None:
     assert isinstance(taken, ev.PausePointTakenBack)
     assert flow.point("a").status == "open"
     assert flow.status == "paused"
+    assert flow.point("a").taken_back == ("ann",)  # all that is left of it
+    flow.state.points.put(flow.point("a").id, replace(flow.point("a"), taken_back=()))
     assert _without_seq(before) == _without_seq(encode_state(flow.state))
     flow.answer("a", **({"approved": False} if nodes is ONE else {"data": {"n": 2}}))
     flow.skip(WINDOW)

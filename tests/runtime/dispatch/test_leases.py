@@ -322,6 +322,31 @@ async def test_what_is_claimed_by_a_reply_that_outlives_its_lease_is_driven_with
         assert (found.head.epoch, found.head.takeovers) == (2, 0)
 
 
+async def test_what_takes_long_to_load_is_driven_with_a_lease_that_the_next_renewal_finds(tmp_path: Path) -> None:
+    clock, work = HandWound(), Held()
+
+    class Late(Between):
+        async def answers_reserve(self, *args: Any) -> Any:
+            taken = await self.store.answers.reserve(*args)
+            sleep(engine, clock, 20_000)  # of 30: the next renewal may come when the rest is over
+            return taken
+
+    store = Late(tmp_path)
+    store.store = clock.store(tmp_path)
+    async with engine_on(cast("Store", store), work, **NEVER) as engine:
+        await settle(engine)
+        await engine.workflows.register(flow({"id": "ask", "type": "form"}, call("a"), end("${nodes.a}")))
+        started = await engine.executions.start("flow", wait="rest")
+        (row,) = await engine.points.list(started.id)
+        await engine.answers.answer(row.point.id, {}, by="ann")
+        found = await engine.instance.store.queries.find_execution(started.id)
+        assert found is not None
+        assert found.head.wake_at is not None
+        assert found.head.wake_at >= clock.now + 20_000
+        (await work.begun()).returns(1)
+        assert await engine.executions.result(started.id) == 1
+
+
 async def test_nothing_is_claimed_while_the_leases_of_what_is_driven_cannot_be_renewed(tmp_path: Path) -> None:
     clock, work = HandWound(), Held()
     store = Mute(clock.store(tmp_path))

@@ -6,13 +6,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from layover import Engine
 from layover.core.approval_rules import ApprovalRules, RecordedDecision
 from layover.core.engine.state import ExecutionStatus, Point
 from layover.ports.records import PointRow
 from layover.ports.view_records import Standing
+from layover.runtime.queries import waiting_summaries
 from layover.runtime.results.waiting import waiting_of
+from tests.runtime.harness import address_in, approval, end, flow
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from layover.model.executions import WaitingSummary
 
 RULES = ApprovalRules(roles=("managers",), need=2)
@@ -71,3 +76,21 @@ def test_what_an_operator_has_paused_waits_for_an_operator() -> None:
 @pytest.mark.parametrize("status", ["pending", "running", "pausing"])
 def test_what_does_not_stand_still_waits_for_nothing(status: ExecutionStatus) -> None:
     assert summary(APPROVAL, status) is None
+
+
+@pytest.mark.usefixtures("each_database")
+async def test_a_list_that_is_read_again_says_what_holds_now(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(waiting_summaries, "_MOST", 2)  # fewer than there are: some are read anew each time
+    definition = flow(approval(approvers={"users": ["ann", "bob"]}, need=2), end(1))
+    async with Engine(address_in(tmp_path), workflows=[definition]) as engine:
+        started = [await engine.start("flow", until="rest") for _ in range(3)]
+
+        async def texts() -> list[str | None]:
+            found = {one.id: one.waiting_summary for one in (await engine.executions().page()).items}
+            return [one.text if (one := found[handle.id]) is not None else None for handle in started]
+
+        assert await texts() == await texts() == ["ann, bob, 0 of 2"] * 3
+        (point,) = (await started[0].points().page()).items
+        await (await engine.as_user("ann", roles=["admin"]).point(point.id)).approve()
+        await started[2].cancel()
+        assert await texts() == ["ann, bob, 1 of 2", "ann, bob, 0 of 2", None]

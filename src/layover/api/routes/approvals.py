@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from layover.api.answer_problems import PROBLEMS
+from layover.api.answer_problems import DELEGATION_PROBLEMS, PROBLEMS
 from layover.api.pinned_views import seen_by, tagged
 from layover.api.point_lists import ApprovalsQuery, listed
 from layover.api.request import Response
@@ -84,22 +84,12 @@ async def reject(call: Request[DecisionBody, NoQuery]) -> Response:
     needs=DECIDING,
     body=DelegateBody,
     answers={200: PausePoint},
-    problems=(
-        "unknown_point",
-        "not_answerable",
-        "not_allowed",
-        "requester_excluded",
-        "already_decided",
-        "expired",
-        "point_closed",
-    ),
+    problems=DELEGATION_PROBLEMS,
 )
 async def delegate(call: Request[DelegateBody, NoQuery]) -> Response:
     """Let another user decide in one's place."""
-    service, body = call.service, call.body
-    row = await point_row(service.actor, call.path["id"])
-    row = await answers.delegate(service.actor, row, body.to, body.comment or "", call.key)
-    return Response(await service.points.describe(row))
+    body = call.body
+    return Response(await call.service.points.delegate(call.path["id"], body.to, body.comment or "", call.key))
 
 
 async def _decide(call: Request[DecisionBody, NoQuery], *, approved: bool) -> Response:

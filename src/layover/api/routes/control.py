@@ -13,6 +13,7 @@ from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import InvalidInput
+from layover.model.deploy_plans import MoveBody
 from layover.model.executions import Execution, PauseBody, ResumeBody, RewindBody
 from layover.model.repeat_plans import RepeatPlan
 from layover.model.shared import ReasonBody
@@ -140,6 +141,23 @@ async def rewind_execution(call: Request[RewindBody, NoQuery]) -> Response:
     """Drop the results of a node and of all that came after it, and go on from there."""
     body = call.body
     found = await call.service.executions.rewind(call.path["id"], body.to, body.reason or "", call.key)
+    return Response(bounded(found))
+
+
+@routes.post(
+    "/executions/{id}/move",
+    needs=_NEEDS,
+    body=MoveBody,
+    answers={200: Execution},
+    problems=(*_PROBLEMS, "unknown_version", "unknown_node", "cannot_move"),
+)
+async def move_execution(call: Request[MoveBody, NoQuery]) -> Response:
+    """Go on by another version of the workflow, if what it waits for has a place there.
+
+    What is done stays done. A form that has changed is asked again; everything else that waits goes on waiting.
+    """
+    body = call.body
+    found = await call.service.executions.move(call.path["id"], body.version, body.map, body.reason or "", call.key)
     return Response(bounded(found))
 
 

@@ -21,8 +21,9 @@ from layover.errors import LayoverError
 from layover.interface.backend import PointAnswer
 from layover.interface.bounds import COMMENT as LONGEST_COMMENT
 from layover.interface.bounds import SHORT, check_seen, check_text
-from layover.pages.decision import COMMENT, SEEN, DecisionView, PageProblem, decision_page, form_fields
+from layover.pages.decision import decision_page
 from layover.pages.decision_notices import link_over_page, not_you_page, sign_in_page
+from layover.pages.decision_view import COMMENT, SEEN, DecisionView, PageProblem, form_fields
 from layover.pages.form_fields import PREFIX, WHOLE, typed_data
 from layover.pages.view_parts import VIEW_PARTS, changed_parts, part_hashes
 from layover.ports.access import LinkRow

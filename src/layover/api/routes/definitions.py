@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
-from layover.api.definitions import MEDIA_TYPES, AllowQuery, checked_of
+from layover.api.definitions import MEDIA_TYPES, AllowQuery, checked_of, plan_of
 from layover.api.openapi_examples import DEFINITION
 from layover.api.request import Response
 from layover.api.routing import NoQuery, Routes
+from layover.errors import InvalidInput
+from layover.model.deploy_plans import DeployPlan
 from layover.model.workflows import (
     Bundle,
     BundleBody,
@@ -36,6 +38,21 @@ class ExportQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = []
 
 
+_PAIR: Final = "write it as `old=new`"
+
+
+class DeployQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """How a definition is taken, and which nodes have other ids in it."""
+
+    allow_unknown: Annotated[
+        bool, Meta(description="Take a definition with node types or sources that no function is known for.")
+    ] = False
+    map: Annotated[
+        list[Annotated[str, Meta(max_length=600)]],
+        Meta(max_length=100, description="A node with another id, as `old=new`.", examples=[["review=check"]]),
+    ] = []
+
+
 @routes.post(
     "/workflows/check",
     needs=("workflow:read",),
@@ -50,6 +67,27 @@ async def check_definition(call: Request[bytes, AllowQuery]) -> Response:
     """Find everything that is wrong with a definition; nothing is kept."""
     found = await checked_of(call, allow_unknown=call.query.allow_unknown)
     return Response(CheckedDefinition(problems=tuple(_problem_of(one) for one in found.problems)))
+
+
+@routes.post(
+    "/workflows/plan",
+    needs=("workflow:read",),
+    body=bytes,
+    media_types=MEDIA_TYPES,
+    query=DeployQuery,
+    answers={200: DeployPlan},
+    problems=("malformed", "invalid_definition", "unknown_node"),
+    examples={"order": DEFINITION},
+)
+async def plan_deployment(call: Request[bytes, DeployQuery]) -> Response:
+    """Say what a definition would mean to the open executions of its workflow; nothing is kept or changed.
+
+    They are counted in groups: what they wait for is the `same`, has `changed`, has `moved`, or is `gone`. To move
+    them, keep the definition, and make a batch of the act `move`.
+    """
+    names = dict(_renamed(one) for one in call.query.map)
+    plan = await plan_of(call, allow_unknown=call.query.allow_unknown)
+    return Response(await call.service.workflows.planned(plan, names))
 
 
 @routes.post(
@@ -133,3 +171,11 @@ def _problem_of(problem: Problem) -> DefinitionProblem:
         suggestion=problem.suggestion,
         severity=problem.severity,
     )
+
+
+def _renamed(text: str) -> tuple[str, str]:
+    """Return the old and the new id of a node."""
+    old, is_pair, new = text.partition("=")
+    if not (is_pair and old and new):
+        raise InvalidInput(f"`map`: {text!r:.100} is not `old=new`.", (("map", _PAIR),), code="invalid_parameter")
+    return old, new

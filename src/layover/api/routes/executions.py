@@ -14,8 +14,8 @@ from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import WaitTimeout
-from layover.interface.arguments import EXECUTION_STATUSES, NODE_STATUSES, Order, Until
-from layover.interface.backend import ExecutionQuery, NodeQuery
+from layover.interface.arguments import EVENT_TYPES, EXECUTION_STATUSES, NODE_STATUSES, EventOrder, Order, Until
+from layover.interface.backend import EventQuery, ExecutionQuery, NodeQuery
 from layover.model.executions import (
     Event,
     Execution,
@@ -28,6 +28,7 @@ from layover.model.executions import (
     ReplayStep,
     Why,
 )
+from layover.model.resumes import ResumeEntry
 from layover.model.shared import ExecutionId, Page, WorkflowName
 
 if TYPE_CHECKING:
@@ -109,10 +110,31 @@ class PausedQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     cursor: Cursor | None = None
 
 
-class HistoryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Which events to list: those from the number `since` on."""
+class ReplayQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which states to list: those after the events from the number `since` on."""
 
     since: Annotated[int, Meta(ge=0, description="The number of the first event.")] = 0
+    limit: Limit = 100
+    cursor: Cursor | None = None
+
+
+class HistoryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Which events to list; all that is given has to hold."""
+
+    since: Annotated[int, Meta(ge=0, description="The lowest number of an event.")] = 0
+    until: Annotated[int, Meta(ge=0, description="The highest number of an event.")] | None = None
+    node: (
+        Annotated[str, Meta(min_length=1, max_length=4096, description="A context id: of this node and its points.")]
+        | None
+    ) = None
+    type: Annotated[
+        list[Annotated[str, Meta(max_length=2000)]],
+        Meta(
+            max_length=100,
+            description="Such as `NodeFailed`; several are separated by commas, or the parameter is repeated.",
+        ),
+    ] = []
+    order: Annotated[EventOrder, Meta(description="Which come first.")] = "oldest"
     limit: Limit = 100
     cursor: Cursor | None = None
 
@@ -237,9 +259,20 @@ async def get_execution(call: Request[None, WaitQuery]) -> Response:
     problems=(*_OF_ONE, "malformed_cursor"),
 )
 async def list_history(call: Request[None, HistoryQuery]) -> Response:
-    """List the events of an execution in their order; they are numbered from 0 without gaps."""
+    """List the events of an execution in their order; they are numbered from 0 without gaps.
+
+    A page with `node` or `type` looks at no more than 10,000 events: it may have few, or none, while its `next` says
+    that more are left.
+    """
     query = call.query
-    return Response(await call.service.executions.history(call.path["id"], query.since, query.limit, query.cursor))
+    wanted = EventQuery(
+        since=query.since,
+        until=query.until,
+        node=query.node,
+        type=words_of("type", query.type, EVENT_TYPES),
+        order=query.order,
+    )
+    return Response(await call.service.executions.history(call.path["id"], wanted, query.limit, query.cursor))
 
 
 @routes.get(
@@ -264,18 +297,30 @@ async def list_nodes(call: Request[None, NodesQuery]) -> Response:
     problems=(*_OF_ONE, "malformed_cursor"),
 )
 async def list_legs(call: Request[None, PartsQuery]) -> Response:
-    """List the legs of an execution: the stretches of work between two rests, each with what it was taken up for."""
+    """List the legs of an execution, each with its cause: the work between two rests, or what one answer released."""
     return Response(await call.service.executions.legs(call.path["id"], call.query.limit, call.query.cursor))
+
+
+@routes.get(
+    "/executions/{id}/resumes",
+    needs=_READ,
+    query=PartsQuery,
+    answers={200: Page[ResumeEntry]},
+    problems=(*_OF_ONE, "malformed_cursor"),
+)
+async def list_resumes(call: Request[None, PartsQuery]) -> Response:
+    """List the resume queue of an execution: answers to its pause points, in their order, and what became of each."""
+    return Response(await call.service.executions.resumes(call.path["id"], call.query.limit, call.query.cursor))
 
 
 @routes.get(
     "/executions/{id}/replay",
     needs=_READ,
-    query=HistoryQuery,
+    query=ReplayQuery,
     answers={200: Page[ReplayStep]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def replay_execution(call: Request[None, HistoryQuery]) -> Response:
+async def replay_execution(call: Request[None, ReplayQuery]) -> Response:
     """List the states of an execution after each of its events: how it came to be as it is, step by step."""
     query = call.query
     return Response(await call.service.executions.replay(call.path["id"], query.since, query.limit, query.cursor))
@@ -309,10 +354,15 @@ async def get_why(call: Request[None, NoQuery]) -> Response:
 
 
 def _statuses(given: Iterable[str], known: tuple[str, ...] = EXECUTION_STATUSES) -> tuple[str, ...]:
+    return words_of("status", given, known)
+
+
+def words_of(name: str, given: Iterable[str], known: tuple[str, ...]) -> tuple[str, ...]:
+    """Return words that a parameter names, separated by commas or repeated; refuse those that are not known."""
     found = tuple(dict.fromkeys(one for text in given for one in text.split(",")))
     unknown = next((one for one in found if one not in known), None)
     if unknown is not None:
-        raise Refusal("invalid_parameter", f"status: `{unknown[:50]}` is none of {', '.join(known)}.")
+        raise Refusal("invalid_parameter", f"{name}: `{unknown[:50]}` is none of {', '.join(known)}.")
     return found
 
 

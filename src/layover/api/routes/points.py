@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from layover.api.answer_problems import PROBLEMS
+from layover.api.answer_problems import DELEGATION_PROBLEMS, PROBLEMS
 from layover.api.durations import milliseconds_of
 from layover.api.pinned_views import seen_by, tagged
 from layover.api.point_lists import PointsQuery, listed
@@ -19,6 +19,7 @@ from layover.model.points import (
     AnswerBody,
     AskBackBody,
     ClaimBody,
+    DelegateBody,
     LinkBody,
     PausePoint,
     PointLink,
@@ -28,7 +29,7 @@ from layover.model.points import (
 from layover.model.proofs import Receipt
 from layover.model.shared import Page, ReasonBody
 from layover.service import answers
-from layover.service.answers import ANSWERING, point_row
+from layover.service.answers import ANSWERING, DECIDING, point_row
 from layover.service.conversations import REPLYING
 from layover.service.proofs import OWN_RECEIPT
 
@@ -203,6 +204,19 @@ async def claim_pause_point(call: Request[ClaimBody, NoQuery]) -> Response:
 async def release_pause_point(call: Request[None, NoQuery]) -> Response:
     """Give back one's claim; without one, nothing changes."""
     return Response(await call.service.points.release(call.path["id"]))
+
+
+@routes.post(
+    "/pause-points/{id}/delegate",
+    needs=DECIDING,
+    body=DelegateBody,
+    answers={200: PausePoint},
+    problems=DELEGATION_PROBLEMS,
+)
+async def delegate_pause_point(call: Request[DelegateBody, NoQuery]) -> Response:
+    """Let another user decide at an approval in one's place."""
+    body = call.body
+    return Response(await call.service.points.delegate(call.path["id"], body.to, body.comment or "", call.key))
 
 
 @routes.post(

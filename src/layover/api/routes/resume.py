@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from layover.api.answer_problems import PROBLEMS
-from layover.api.paused import paused
+from layover.api.paused import once_paused, paused
 from layover.api.problems import Refusal
 from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.core.ids import uuid8
-from layover.errors import AnswerRefused
+from layover.errors import AnswerRefused, InvalidInput
 from layover.interface.backend import PointAnswer
 from layover.model.points import PausedOfWorkflow, PausePoint, Resumed, ResumePointBody
 from layover.runtime.ids import checked_id
+from layover.runtime.queries.legs import resume_leg_id
 from layover.runtime.queries.views import context_of
 from layover.service.answers import ANSWERING, AnswerOutcome, answer, cancel
-from layover.service.cursors import parsed
+from layover.service.cursors import malformed_cursor, parsed
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from layover.api.request import Request
     from layover.api.routing import NoQuery
     from layover.ports.records import PointRow
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 routes = Routes("Resuming", "Resume at a pause point by where it stands.", prefix="/api")
 
 _PATH: Final = "/resume/{workflow}/{execution}/{context:path}"
+_WAITING: Final = frozenset({"paused", "partially_resumed"})
+_ENDED: Final = frozenset({"fully_resumed", "expired"})
 _FINDING: Final = (
     "malformed_id",
     "malformed_context_id",
@@ -47,6 +51,14 @@ class PausedPageQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     limit: Annotated[int, Meta(ge=1, description="How many at most; more than 100 are 100.")] | None = None
     cursor: Annotated[str, Meta(description="The `next` of the page before.")] | None = None
+    status: Annotated[
+        list[Annotated[str, Meta(max_length=100)]],
+        Meta(
+            max_length=4,
+            description="Of `paused` and `partially_resumed`, which are listed without it, or of `fully_resumed` and "
+            "`expired`; several are separated by commas, or the parameter is repeated.",
+        ),
+    ] = []
 
 
 @routes.post(
@@ -92,13 +104,41 @@ async def cancel_point(call: Request[None, NoQuery]) -> Response:
     problems=("unknown_workflow", "malformed_cursor"),
 )
 async def list_paused(call: Request[None, PausedPageQuery]) -> Response:
-    """List the executions of a workflow that people are awaited in, the one that has waited longest first."""
+    """List the executions of a workflow that people are awaited in, the one that has waited longest first.
+
+    With the `status` `fully_resumed` or `expired`, those that no person is awaited in any more, the newest first: all
+    that they had asked was answered, or something was not answered in time. Such a page looks at no more than a
+    thousand executions, and may have few of them while its `next` says that more are left.
+    """
     workflow, query, settings = call.path["workflow"], call.query, call.services.settings
     if not workflow.isprintable() or await call.services.store.definitions.find_latest(workflow) is None:
         raise Refusal("unknown_workflow", f"There is no workflow `{workflow[:255]}`.")
     after = parsed(query.cursor) if query.cursor is not None else None
     most = min(query.limit or settings.page, settings.longest_page)
-    return Response(await paused(call, workflow, after, most))
+    status = _statuses(query.status)
+    if status and _ENDED.issuperset(status):
+        return Response(await once_paused(call, workflow, status, _execution_cursor(after), most))
+    found = await paused(call, workflow, after, most)
+    if status:
+        found = replace(found, executions=tuple(one for one in found.executions if one.status in status))
+    return Response(found)
+
+
+def _statuses(given: Iterable[str]) -> frozenset[str]:
+    status = frozenset(one for text in given for one in text.split(","))
+    if not (_WAITING.issuperset(status) or _ENDED.issuperset(status)):
+        message = "status: give `paused` and `partially_resumed`, or `fully_resumed` and `expired`."
+        raise Refusal("invalid_parameter", message)
+    return status
+
+
+def _execution_cursor(after: tuple[int, str] | None) -> tuple[int, str] | None:
+    if after is None:
+        return None
+    try:
+        return after[0], checked_id(after[1])
+    except InvalidInput as error:
+        raise malformed_cursor() from error
 
 
 async def _find_point(call: Request[Any, Any]) -> PointRow:
@@ -121,23 +161,10 @@ async def _resumed(runtime: Opened, taken: AnswerOutcome) -> Resumed:
         queue_position=None if started else place,
         execution_id=row.execution_id,
         context_id=context_of(row.point),
-        leg_id=await _leg(runtime, taken),
+        leg_id=resume_leg_id(row.execution_id, row.point.id),
     )
 
 
 async def _is_held(runtime: Opened, row: PointRow) -> bool:
     """Return whether an operator holds the execution, so that nothing starts."""
     return any(reason.kind == "operator" for reason in (await runtime.queries.why(row.execution_id)).reasons)
-
-
-async def _leg(runtime: Opened, taken: AnswerOutcome) -> str | None:
-    """Return the id of the leg that applies an answer, if the execution is driven here, or was for this answer."""
-    execution_id, reserved = taken.row.execution_id, taken.reserved
-    driven = runtime.instance.driver.active.get(execution_id)
-    if driven is not None:
-        return uuid8(f"{execution_id}\0leg\0{driven.state.facts.legs}")
-    if reserved is None or reserved.claimed is None:
-        return None
-    before = reserved.claimed.head.last_seq
-    legs = await runtime.queries.legs(execution_id, limit=sys.maxsize)
-    return next((leg.id for leg in legs if leg.from_seq > before), None)

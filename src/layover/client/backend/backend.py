@@ -11,6 +11,7 @@ from layover.client.backend.executions import HttpExecutions
 from layover.client.backend.points import HttpPoints
 from layover.client.backend.signals import HttpSignals
 from layover.client.backend.triggers import HttpTriggers
+from layover.client.backend.views import HttpViews
 from layover.client.backend.workflows import HttpWorkflows
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ class HttpBackend:
         "points",
         "signals",
         "triggers",
+        "views",
         "workflows",
     )
 
@@ -43,4 +45,5 @@ class HttpBackend:
         self.deliveries = HttpDeliveries(transport)
         self.batches = HttpBatches(transport)
         self.people = HttpPeople(transport)
+        self.views = HttpViews(transport)
         self.access = HttpAccess(transport)

@@ -21,6 +21,7 @@ from layover.interface.backend import ResumeTime
 from layover.interface.door import result_of
 from layover.interface.open_points import with_open_points
 from layover.interface.reached import is_reached
+from layover.model.deploy_plans import MoveBody
 from layover.model.executions import (
     Event,
     Execution,
@@ -38,9 +39,11 @@ from layover.model.executions import (
     Why,
 )
 from layover.model.forks import ForkBody, ForkPlan
+from layover.model.node_searches import FoundNode
 from layover.model.pause_ends import signal_body
 from layover.model.points import PausePoint
 from layover.model.repeat_plans import RepeatPlan
+from layover.model.resumes import ResumeEntry
 from layover.model.scheduled_retries import CancelRetryBody, RunNowBody, ScheduledRetry
 from layover.model.shared import Body, Page, ReasonBody, encode
 
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
     from layover.client.transport import Transport
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import ExecutionQuery, ForkRequest, NodeQuery, StartRequest
+    from layover.interface.backend import EventQuery, ExecutionQuery, ForkRequest, NodeQuery, NodeSearch, StartRequest
 
 _LONGEST_WAIT: Final = 25.0  # seconds; a server would wait for a minute, proxies between often hang up before that
 _REACHED: Final = 200  # the status of an execution that is as it was waited for
@@ -221,13 +224,31 @@ class HttpExecutions:
         """Return what a retry would repeat."""
         return await self._transport.ask(get(path_of("executions", execution_id, "retry")), RepeatPlan)
 
+    async def move(
+        self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
+    ) -> Execution:
+        """Go on by another version of the workflow."""
+        body = MoveBody(version=version, map=dict(map_), reason=reason or None)
+        return await self._act(execution_id, "move", body, idempotency_key)
+
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop."""
         return await self._transport.ask(get(path_of("executions", execution_id, "rewind", to=to)), RepeatPlan)
 
-    async def history(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[Event]:
+    async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log."""
-        path = path_of("executions", execution_id, "history", since=since or None, limit=limit, cursor=cursor)
+        path = path_of(
+            "executions",
+            execution_id,
+            "history",
+            since=wanted.since or None,
+            until=wanted.until,
+            node=wanted.node,
+            type=wanted.type,
+            order=None if wanted.order == "oldest" else wanted.order,
+            limit=limit,
+            cursor=cursor,
+        )
         return await self._transport.ask(get(path), Page[Event])
 
     def events(self, execution_id: str, since: int) -> AsyncIterator[Event]:
@@ -255,10 +276,35 @@ class HttpExecutions:
         )
         return await self._transport.ask(get(path), Page[NodeExecution])
 
+    async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
+        """Return a page of nodes of all executions."""
+        path = path_of(
+            "nodes",
+            workflow=wanted.workflow,
+            tag=wanted.tag,
+            node=wanted.node,
+            type=wanted.type,
+            status=wanted.status,
+            error_code=wanted.error_code,
+            since=moment(wanted.since),
+            until=moment(wanted.until),
+            min_duration=_length(wanted.min_duration),
+            max_duration=_length(wanted.max_duration),
+            min_resumes=wanted.min_resumes,
+            limit=limit,
+            cursor=cursor,
+        )
+        return await self._transport.ask(get(path), Page[FoundNode])
+
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
         path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
         return await self._transport.ask(get(path), Page[Leg])
+
+    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+        """Return a page of the resume queue."""
+        path = path_of("executions", execution_id, "resumes", limit=limit, cursor=cursor)
+        return await self._transport.ask(get(path), Page[ResumeEntry])
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
         """Return a page of the states after each event."""

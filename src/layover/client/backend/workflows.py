@@ -14,6 +14,7 @@ from layover.core.definitions.problems import InvalidDefinition, Problem
 from layover.core.payloads import plain
 from layover.errors import InvalidInput
 from layover.interface.backend import ResumeTime
+from layover.model.deploy_plans import DeployPlan
 from layover.model.executions import Graph
 from layover.model.pause_ends import signal_body
 from layover.model.shared import EmptyBody, Page, ReasonBody
@@ -68,6 +69,17 @@ class HttpWorkflows:
             return unsendable
         problems = (await self._transport.ask(_definition(path, definition), _Checked)).problems
         return problems if isinstance(definition, str) else _without_lines(problems)
+
+    async def plan(
+        self, definition: str | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
+    ) -> DeployPlan:
+        """Return what a definition would mean to the open executions of its workflow."""
+        if problems := await asyncio.to_thread(_unsendable, definition):
+            raise InvalidDefinition(problems)
+        names = [f"{old}={new}" for old, new in map_.items()]
+        path = path_of("workflows", "plan", allow_unknown=allow_unknown or None, map=names)
+        with _as_given(definition):
+            return await self._transport.ask(_definition(path, definition), DeployPlan)
 
     async def get(self, name: str, version: int | None) -> WorkflowVersion:
         """Return a version of a workflow with its definition."""

@@ -19,7 +19,7 @@ _CLOCKS_APART: Final = 60_000  # that of the store, which times signals, and tha
 
 def opened(state: ExecutionState, event: ev.PausePointOpened, at: int) -> None:
     path = event.node.partition(":")[2]
-    branch, round_ = _scopes_around(state, path) if path else (None, None)
+    branch, round_ = scopes_around(state, path) if path else (None, None)
     point = Point(
         id=event.point,
         node=event.node,
@@ -52,7 +52,7 @@ def opened(state: ExecutionState, event: ev.PausePointOpened, at: int) -> None:
         move(state, event.node, node, replace(node, status="waiting", started_at=at, point=event.point, ticket=-1))
 
 
-def _scopes_around(state: ExecutionState, path: str) -> tuple[InBranch | None, InRound | None]:
+def scopes_around(state: ExecutionState, path: str) -> tuple[InBranch | None, InRound | None]:
     """Return the innermost branch and the innermost round at a path, the rounds of a parallel being its branches."""
     branch: InBranch | None = None
     round_: InRound | None = None

@@ -377,6 +377,20 @@ class CancelRetry(Command, frozen=True, kw_only=True):
     by: str | None = None
 
 
+class Move(Command, frozen=True, kw_only=True):
+    """Go on by another version of the workflow, which the state knows (`versions`); `names` are nodes renamed there.
+
+    `key` is as for a retry.
+    """
+
+    hash: str
+    version: int | None = None
+    names: dict[str, str] = {}
+    reason: str = ""
+    by: str | None = None
+    key: str = ""
+
+
 class Recover(Command, frozen=True, kw_only=True):
     """Make the calls again that were out when the instance of the execution went away.
 
@@ -426,5 +440,6 @@ AnyCommand: TypeAlias = (
     | Rewind
     | RunNow
     | CancelRetry
+    | Move
     | Recover
 )

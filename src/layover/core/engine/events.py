@@ -19,6 +19,7 @@ from layover.core.engine.execution_events import (
     ExecutionCompleted,
     ExecutionCreated,
     ExecutionFailed,
+    ExecutionMoved,
     ExecutionPaused,
     ExecutionPauseNoted,
     ExecutionPausing,
@@ -84,6 +85,7 @@ __all__ = [
     "ExecutionCreated",
     "ExecutionFailed",
     "ExecutionForked",
+    "ExecutionMoved",
     "ExecutionPauseNoted",
     "ExecutionPaused",
     "ExecutionPausing",
@@ -149,6 +151,7 @@ AnyEvent: TypeAlias = (
     | ExecutionFailed
     | ExecutionCancelled
     | ExecutionReopened
+    | ExecutionMoved
     | NodeRewound
     | NodeScheduled
     | NodeStarted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from layover.core.engine import apply_execution as executions
-from layover.core.engine import apply_fork, apply_rewind, conversations, halting
+from layover.core.engine import apply_fork, apply_move, apply_rewind, conversations, halting
 from layover.core.engine import apply_nodes as nodes
 from layover.core.engine import apply_points as points
 from layover.core.engine import events as ev
@@ -57,6 +57,7 @@ _APPLY: dict[type[ev.DomainEvent], Applier] = cast(
         ev.ExecutionFailed: executions.execution_failed,
         ev.ExecutionCancelled: executions.cancelled,
         ev.ExecutionReopened: executions.reopened,
+        ev.ExecutionMoved: apply_move.moved,
         ev.NodeRewound: apply_rewind.rewound,
         ev.NodeScheduled: nodes.scheduled,
         ev.NodeStarted: nodes.node_started,

@@ -149,6 +149,26 @@ class NodeRewound(DomainEvent, frozen=True, kw_only=True, tag="rewound"):
     error: Error | None = None
 
 
+class ExecutionMoved(DomainEvent, frozen=True, kw_only=True, tag="execution_moved"):
+    """The execution goes on by another version of its workflow, that with this `hash`; it was `before` by another.
+
+    `names` are the nodes that have another id there. Those of `again` ask people once more. Nodes that are there only
+    now are `ready` if they follow what was done, and are `passed` if they come before it. Results of nodes that are not
+    there any more are dropped. The `key` identifies a repeated request.
+    """
+
+    hash: str
+    before: str
+    version: int | None = None
+    names: dict[str, str] = {}
+    again: tuple[str, ...] = ()
+    ready: tuple[str, ...] = ()
+    passed: tuple[str, ...] = ()
+    reason: str = ""
+    by: str | None = None
+    key: str = ""
+
+
 class ExecutionCancelled(DomainEvent, frozen=True, kw_only=True, tag="execution_cancelled"):
     """The execution was cancelled; calls in flight are asked to stop and fenced."""
 

@@ -57,6 +57,8 @@ class Past:
                     self.sets[""] = [_set("", defaults), *facts.carried_sets, _set("", early)]
                 case ev.ExecutionResumed() if event.data and facts.started_at:
                     self.sets[""].append(_set("", event.data))
+                case ev.ExecutionMoved() if event.names:
+                    self._rename(event.names)
                 case ev.VariableSet():
                     self.sets[event.scope].append(_set(event.node, event.values))
                 case ev.ScopeOpened():
@@ -83,6 +85,12 @@ class Past:
     def _forget(self, to: str) -> None:
         path, names = self._variable_scope(to.partition(":")[2]), names_behind(self.state, to)
         self.sets[path] = [one for one in self.sets.get(path, []) if not _is_by(one, names)]
+
+    def _rename(self, names: dict[str, str]) -> None:
+        """Follow nodes that have another id in the version to which the execution has moved."""
+        for path, sets in self.sets.items():
+            self.sets[path] = [ev.CarriedSet(node=names.get(one.node, one.node), values=one.values) for one in sets]
+        self.containers = {names.get(one, one) for one in self.containers}
 
     def _variable_scope(self, path: str) -> str:
         """Return the path of the scope that holds the variables of a scope, which may be halted."""

@@ -24,6 +24,8 @@ from layover.core.point_questions import PointQuestion
 from layover.core.resume_waits import PauseEnd, ResumeWait
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
 
 ExecutionStatus = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
@@ -149,6 +151,7 @@ class Point(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     final_at: int | None = None  # until when the answer that there is can be
     final: bool = False  # that moment has passed
     brought: dict[str, dict[str, object]] = {}  # the variables by who brought them, where they may take them back
+    taken_back: tuple[str, ...] = ()  # who took an answer back here, the last one last
     seen: str | None = None  # the hash of the view that the person who answered had seen
     variables: dict[str, object] = {}  # that the answers brought
     branch: InBranch | None = None
@@ -266,10 +269,12 @@ class ExecutionState:
         "timed",
         "timers",
         "undo_log",
+        "versions",
     )
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
+        self.versions: Mapping[str, Plan] = _NO_VERSIONS  # by hash: those that it moves to or from, as far as known
         self.timed = plan.definition.settings.timeout is not None
         self.facts = _NO_FACTS  # the single values
         self.undo_log = undo_log = UndoLog()
@@ -299,6 +304,18 @@ class ExecutionState:
         was = self.undo_log.revert()
         if was is not None:
             self.facts = was
+            if was.hash != self.plan.hash and was.hash in self.versions:
+                self.use(self.versions[was.hash])
+
+    def know(self, plan: Plan) -> None:
+        """Let it know another version of its workflow: an event may say that it has moved there."""
+        self.versions = {**self.versions, self.plan.hash: self.plan, plan.hash: plan}
+
+    def use(self, plan: Plan) -> None:
+        """Go on by another version of the workflow."""
+        self.plan = plan
+        self.timed = plan.definition.settings.timeout is not None
+        self._graphs = {"": plan.graph}
 
     def count(self, name: Count, by: int) -> None:
         """Add to a count."""
@@ -370,5 +387,6 @@ class ExecutionState:
 
 
 _IDLE: Final = NodeState()
+_NO_VERSIONS: Final[Mapping[str, Plan]] = {}
 _NO_FACTS: Final = Facts()
 _NO_COUNTS: Final[dict[Count, int]] = dict.fromkeys(COUNTS, 0)

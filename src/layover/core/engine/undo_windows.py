@@ -16,7 +16,7 @@ reminders act. A point that was taken back is as if that answer had never been g
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from layover.core.approval_rules import RecordedDecision
     from layover.core.engine.state import Point
+
+_MOST_NAMED: Final = 20  # of those who took an answer back
 
 
 def end_of_window(point: Point, at: int) -> int | None:
@@ -71,4 +73,5 @@ def without_answer(point: Point, by: str) -> Point:
         decisions=tuple([one for one in point.decisions if one.by != by]),
         brought=brought,
         variables=variables,
+        taken_back=(*[one for one in point.taken_back if one != by], by)[-_MOST_NAMED:],
     )

@@ -36,6 +36,7 @@ _STATUSES: Final[dict[str, tuple[str, ...]]] = {
     "resume": ("paused",),
     "cancel": _OPEN,
     "retry": ("failed",),
+    "move": _OPEN,
     "rewind": (*_OPEN, *_CLOSED),
     "purge": _CLOSED,
 }

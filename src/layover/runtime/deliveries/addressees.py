@@ -28,6 +28,7 @@ class Addressee(NamedTuple):
     user: str
     mail: str
     language: str = ""
+    zone: str = ""
     muted: bool = False
 
 
@@ -116,7 +117,7 @@ def _addressee(user: str, person: Person | None, kind: str) -> Addressee:
     if person is None:
         return Addressee(user, _mail_of(person, user))
     muted = kind in person.mute or (ALL in person.mute and kind != SEND)
-    return Addressee(user, _mail_of(person, user), person.language, muted)
+    return Addressee(user, _mail_of(person, user), person.language, person.zone, muted)
 
 
 def _mail_of(person: Person | None, user: str) -> str:

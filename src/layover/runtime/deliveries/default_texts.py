@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
+from zoneinfo import ZoneInfo
 
 from layover.runtime.deliveries import german_texts
 
@@ -69,27 +71,42 @@ class _Words(NamedTuple):
     labels: Mapping[str, str]
 
 
-def default_text(kind: str, facts: TextFacts, language: str = "") -> SpokenText:
-    """Return the text of a kind of occasions in a language such as `de` or `de-AT`; in English if there is none."""
+def default_text(kind: str, facts: TextFacts, language: str = "", zone: str = "") -> SpokenText:
+    """Return the text of a kind of occasions in a language such as `de` or `de-AT`; in English if there is none.
+
+    Times are those of a time zone, which is written behind them; of UTC if there is none.
+    """
     words = _LANGUAGES.get(language.replace("_", "-").partition("-")[0].lower(), _ENGLISH)
     say = words.texts.get(kind)
     subject = say(facts) if say is not None else kind
-    lines = [subject if subject.endswith((".", "?", "!")) else f"{subject}.", *_details(kind, facts, words.labels)]
+    lines = [
+        subject if subject.endswith((".", "?", "!")) else f"{subject}.",
+        *_details(kind, facts, words.labels, zone),
+    ]
     if facts.link:
         lines += ["", facts.link]
     return SpokenText(subject, "\n".join(lines))
 
 
-def _details(kind: str, facts: TextFacts, labels: Mapping[str, str]) -> list[str]:
+def _details(kind: str, facts: TextFacts, labels: Mapping[str, str], zone: str) -> list[str]:
     lines: list[str] = []
     if facts.workflow:
         id_ = _text(facts.execution, "id")
         lines.append(f"{labels['workflow']}: {facts.workflow}" + (f", {labels['execution']} {id_}" if id_ else ""))
     deadline = _text(facts.point, "deadline")
     if deadline and kind not in _ENDED:
-        lines.append(f"{labels['until']}: {deadline}")
+        lines.append(f"{labels['until']}: {_time(deadline, zone)}")
     said = [f"{labels[name]}: {facts.of_event(name)}" for name in _SAID if facts.of_event(name)]
     return lines + said
+
+
+def _time(written: str, zone: str) -> str:
+    """Return a time as people everywhere read it, to the minute."""
+    try:
+        there = datetime.fromisoformat(written).astimezone(ZoneInfo(zone or "UTC"))
+    except (ValueError, OSError, KeyError, OverflowError):  # a zone that this machine does not know
+        return written
+    return f"{there:%Y-%m-%d %H:%M} {f'({zone})' if zone else 'UTC'}"
 
 
 def _decided(facts: TextFacts) -> str:

@@ -67,7 +67,7 @@ class _Way(NamedTuple):
     known: KnownDestination | None
     inline: dict[str, object] | None
     to: tuple[str, ...]
-    text_in: Callable[[str], SpokenText]  # a language
+    text_in: Callable[[str, str], SpokenText]  # a language, and a time zone
     data: dict[str, object]
     is_send: bool = False  # a node sends it, in its own words
 
@@ -174,9 +174,10 @@ class DeliveryExpander:
         return ways
 
     @staticmethod
-    def _speech(telling: _Telling, rule: PlannedNotify, texts: TextFacts) -> Callable[[str], SpokenText]:
-        """Return what says the text of a rule in a language, once for each."""
-        return cache(lambda language: spoken(rule, telling.occasion.kind, texts, telling.facts.at, language))
+    def _speech(telling: _Telling, rule: PlannedNotify, texts: TextFacts) -> Callable[[str, str], SpokenText]:
+        """Return what says the text of a rule in a language and a time zone, once for each."""
+        kind, at = telling.occasion.kind, telling.facts.at
+        return cache(lambda language, zone: spoken(rule, kind, texts, at, language=language, zone=zone))
 
     async def _rules(self, occasion: Occasion) -> list[PlannedNotify]:
         """Return the rules that ask for a kind of occasions: those of the definition, then those of the settings."""
@@ -189,7 +190,7 @@ class DeliveryExpander:
         name, known, inline = await self._destination(sent.via)
         data: dict[str, object] = {} if sent.data is None else {"data": sent.data}
         text = cut_text(SpokenText(sent.subject, sent.text))
-        return _Way(name, known, inline, sent.to, lambda _language: text, data, is_send=True)
+        return _Way(name, known, inline, sent.to, lambda _language, _zone: text, data, is_send=True)
 
     async def _destination(self, via: object) -> tuple[str, KnownDestination | None, dict[str, object] | None]:
         """Return the name of a destination, what is known of it, and what it is if it is in place."""
@@ -245,7 +246,7 @@ class DeliveryExpander:
         include = way.known.include if way.known is not None else ()
         link, is_mail = telling.link, way.known is not None and way.known.kind == "mail"
         token = link.for_addressee(addressee, is_mail=is_mail)
-        said = way.text_in(addressee.language)
+        said = way.text_in(addressee.language, addressee.zone)
         parcel = Parcel(
             kind=occasion.kind,
             at=facts.at,

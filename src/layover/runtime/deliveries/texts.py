@@ -20,11 +20,13 @@ _LIMITS: Final = ExpressionLimits(steps=50_000, size=4 * LONGEST_TEXT)
 _log = logging.getLogger("layover.deliveries")
 
 
-def spoken(rule: PlannedNotify | None, kind: str, facts: TextFacts, now: int, language: str = "") -> SpokenText:
+def spoken(
+    rule: PlannedNotify | None, kind: str, facts: TextFacts, now: int, *, language: str = "", zone: str = ""
+) -> SpokenText:
     """Return what is said about an occasion, by a rule; the default texts are in the language of the reader."""
     message = rule.definition.message if rule is not None else None
     if rule is None or message is None:
-        return cut_text(default_text(kind, facts, language))
+        return cut_text(default_text(kind, facts, language, zone))
     try:
         meter = Meter(_LIMITS)
         subject = _rendered(rule, "message.subject", message.subject, facts, now, meter)
@@ -32,8 +34,8 @@ def spoken(rule: PlannedNotify | None, kind: str, facts: TextFacts, now: int, la
     except (ExpressionError, RecursionError) as error:
         # What is to be told is told; what the template lacks is for its author.
         _log.warning("message_not_rendered workflow=%s kind=%s error=%s", facts.workflow, kind, type(error).__name__)
-        return cut_text(default_text(kind, facts, language))
-    return cut_text(SpokenText(subject or default_text(kind, facts, language).subject, text))
+        return cut_text(default_text(kind, facts, language, zone))
+    return cut_text(SpokenText(subject or default_text(kind, facts, language, zone).subject, text))
 
 
 def cut_text(given: SpokenText) -> SpokenText:

@@ -16,6 +16,7 @@ from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.hints import Hint
 from layover.ports.records import LeaseRow, QueuedCommand
 from layover.runtime.dispatch.asked_by import AskedBy
+from layover.runtime.dispatch.lease_renewer import RENEWALS
 from layover.runtime.dispatch.releases import lease_of
 from layover.runtime.execution.active_execution import ActiveExecution
 from layover.runtime.execution.append_builder import NOTHING_FIRST, First
@@ -173,6 +174,14 @@ class Driver:
         """
         return lease_until <= self.clock.latest()
 
+    def is_short(self, lease_until: int) -> bool:
+        """Return whether so much of a lease has passed that the next renewal, or a second try of it, may be too late.
+
+        Leases are renewed by the clock and not for each claim. Where the log took long to read, an execution would
+        begin to be driven with the rest of a lease, which another instance takes over while its calls run.
+        """
+        return self.clock.latest() + self.settings.lease_ttl * (RENEWALS - 1) // RENEWALS >= lease_until
+
     async def claiming_time(self) -> int:
         """Return the time for a claim; nothing that is driven here is due at it, so nothing is taken from ourselves."""
         if self.active.covered_until <= self.clock.latest():
@@ -187,13 +196,12 @@ class Driver:
 
     async def state_of(self, loaded: Loaded) -> CachedState:
         """Return the state of an execution; a snapshot of another release is ignored and the whole log replayed."""
-        plan = await self._plans.of(loaded.info.hash)
         try:
-            return await state_from(loaded, plan)
+            return await state_from(loaded, self._plans)
         except (UnknownSnapshot, CorruptSnapshot) as error:
             _log.warning("snapshot_unusable execution=%s error=%s", loaded.head.execution_id, error.message)
             entries = await self._store.queries.read_history(loaded.head.execution_id, 0, loaded.head.last_seq + 1)
-            return await state_from(replace(loaded, snapshot=None, entries=tuple(entries)), plan)
+            return await state_from(replace(loaded, snapshot=None, entries=tuple(entries)), self._plans)
 
     async def timed(self, head: Head, cached: CachedState) -> CachedState:
         """Return a state that is to be gone on from, with the time of its last event: if need be, the log tells it."""

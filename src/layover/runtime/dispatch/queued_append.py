@@ -21,8 +21,8 @@ _ABOUT_VALUES = (TypeError, ValueError, ArithmeticError)
 _log = logging.getLogger("layover.committer")
 
 
-class QueuedAppend(LightStruct, gc=False):
-    """An append, and the callback for its outcome."""
+class QueuedAppend(LightStruct):
+    """An append, and the callback for its outcome. The callback leads in a circle, so the garbage collector sees it."""
 
     append: Append
     told: Told

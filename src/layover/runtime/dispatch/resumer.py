@@ -113,7 +113,7 @@ class Resumer:
         await self._releases.release_for_later([lease_of(claimed)], after)
 
     async def _regained(self, claimed: Claimed) -> int | None:
-        """Renew a lease that may have run out; return its new end, or None if it is lost or given back.
+        """Renew a lease that may have run out, or will soon; return its new end, or None if it is lost or given back.
 
         Perhaps only the clock makes it look so, because the database last told its time in a slow reply: it is asked
         again. What cannot be driven by it all the same is given back, not kept until the lease is over.
@@ -132,7 +132,7 @@ class Resumer:
         self, claimed: Claimed, cached: CachedState, lease_until: int, taken_up: TakenUp, *, due: bool
     ) -> None:
         driver = self._driver
-        if driver.is_over(lease_until):
+        if driver.is_short(lease_until):
             regained = await self._regained(claimed)
             if regained is None:
                 self._quarantine.end(claimed.head.execution_id)

@@ -54,11 +54,12 @@ class Derived(LightStruct, gc=False):
     secrets: dict[str, str]
     closed: ClosedExecution | None
     resume_count: int | None = None  # if it has changed
+    version: str | None = None  # the hash of the version to which it has moved, if it has
 
     @property
     def is_seen(self) -> bool:
         """Whether the step is visible from outside."""
-        return bool(self.points or self.messages or self.tokens or self.closed is not None)
+        return bool(self.points or self.messages or self.tokens or self.closed is not None or self.version)
 
 
 _NOTHING: Final = Derived((), (), (), {}, None)
@@ -70,17 +71,20 @@ class VisibleBefore(NamedTuple):
     closed: bool
     operator_wait: tuple[str, str] | None
     resume_count: int = 0
+    version: str = ""
 
     @classmethod
     def of(cls, state: ExecutionState) -> VisibleBefore:
         """Return what is visible of a state."""
         wait = state.facts.resume_on
-        return cls(bool(state.facts.closed), None if wait is None else wait.awaited, state.facts.resume_count)
+        facts = state.facts
+        return cls(bool(facts.closed), None if wait is None else wait.awaited, facts.resume_count, facts.hash)
 
     def after(self, state: ExecutionState) -> VisibleBefore:
         """Return what is visible of a later state; mostly that is the same."""
         facts = state.facts
         same = facts.resume_on is None and self.operator_wait is None and bool(facts.closed) == self.closed
+        same = same and facts.hash == self.version
         return self if same and facts.resume_count == self.resume_count else VisibleBefore.of(state)
 
 
@@ -113,8 +117,10 @@ def derived(
     closes = closes or bool(facts.closed) != was.closed
     notices = notices_of(state, step.events, occasions, step.at) if occasions else ()
     resumes = facts.resume_count if facts.resume_count != was.resume_count else None
+    version = facts.hash if was.version and facts.hash != was.version else None
     if not (sends or closes or called_back or notices):  # by far the most frequent
-        return Derived(points, (), (), {}, None, resumes) if points or resumes is not None else _NOTHING
+        is_seen = points or resumes is not None or version is not None
+        return Derived(points, (), (), {}, None, resumes, version) if is_seen else _NOTHING
     messages = (*messages_of(state, step.effects, step.at, priority), *notices) if sends else notices
     closed: ClosedExecution | None = None
     if closes:  # of one that was reopened there is nothing to tell
@@ -122,10 +128,10 @@ def derived(
         if facts.closed and is_limited(state):
             messages = (*messages, free_message(facts.id, state.counts["seq"] - 1, step.at))
     if not called_back:
-        return Derived(points, messages, (), {}, closed, resumes)
+        return Derived(points, messages, (), {}, closed, resumes, version)
     secrets = {node: new_token(secret) for node in called_back}
     tokens = tuple(Token(hash=hash_of(secrets[node]), point=point) for node, point in called_back.items())
-    return Derived(points, messages, tokens, secrets, closed, resumes)
+    return Derived(points, messages, tokens, secrets, closed, resumes, version)
 
 
 def is_limited(state: ExecutionState) -> bool:
@@ -200,6 +206,7 @@ def append_of(
         points=seen.points,
         closed=seen.closed,
         resume_count=seen.resume_count,
+        version=seen.version,
         input=document_of(state.facts.input) if first.new is not None else None,
     )
     messages = (*seen.messages, *first.messages) if first.messages else seen.messages

@@ -78,14 +78,18 @@ class AppendWriter:
         self.snapshot_seq = cached.snapshot_seq
         self._size = cached.size
         self._visible = VisibleBefore.of(cached.state)
-        told, asked = environment.occasions, cached.state.plan.occasions
-        self._occasions = told | asked if told else asked
+        self._listen()
         self.by_leg = cached.state.plan.definition.settings.durability == "leg"
         self.leg_buffer = LegBuffer() if self.by_leg else NOTHING_UNWRITTEN
         self.refusals = 0
         # A step, what is visible of it from outside, and the append that it became.
         self.in_flight: tuple[PendingAppend, Derived, Append] | None = None
         self.committed: Append | None = None  # the last append of this leg that passed
+
+    def _listen(self) -> None:
+        """Look up which occasions somebody is told of: a version has its own."""
+        told, asked = self._environment.occasions, self._decider.state.plan.occasions
+        self._occasions = told | asked if told else asked
 
     # Sending
 
@@ -176,6 +180,8 @@ class AppendWriter:
         self.cursor.noted = append.commands_seen
         self._size += len(append.events)
         self._visible = self._visible.after(self._decider.state)
+        if append.version is not None:
+            self._listen()
         if self.leg_buffer.count:
             self.leg_buffer.clear()
         if append.snapshot is not None:

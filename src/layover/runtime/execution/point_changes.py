@@ -24,7 +24,7 @@ _ENDS: dict[type[ev.DomainEvent], str] = {
 # What is told to all children that are waited for changes their points without naming them.
 _OF_CHILDREN = frozenset({ev.ExecutionPausing, ev.ExecutionResumed})
 _OF_POINTS = frozenset(kind for kind in get_args(ev.AnyEvent) if "point" in kind.__struct_fields__)
-_CHANGING = _OF_POINTS | _OF_CHILDREN
+_CHANGING = _OF_POINTS | _OF_CHILDREN | {ev.ExecutionMoved}
 
 
 def point_changes(state: ExecutionState, events: Sequence[ev.AnyEvent]) -> tuple[PointChange, ...]:
@@ -44,6 +44,8 @@ def point_changes(state: ExecutionState, events: Sequence[ev.AnyEvent]) -> tuple
                 answered.add(point)
         elif type(event) in _OF_CHILDREN:
             touched.update((id_, "") for id_, one in state.points.rows.items() if one.kind == "child")
+        elif type(event) is ev.ExecutionMoved:  # their nodes may have other names
+            touched.update((id_, "") for id_ in state.points.rows)
     if not touched:
         return ()
     told = _answered_at_once(state, answered - opened) if answered else {}

@@ -7,9 +7,10 @@ because it is one call into C (a long entry, a large snapshot) is decoded in a t
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
 from layover.core.engine.codec import decode_events, decode_state
+from layover.core.engine.events import ExecutionCreated, ExecutionMoved
 from layover.core.engine.evolve import fold
 from layover.core.engine.state import ExecutionState
 from layover.ports.errors import StoreError
@@ -23,19 +24,32 @@ if TYPE_CHECKING:
     from layover.ports.store import Store
     from layover.ports.view_records import ExecutionRow, Loaded
 
+MOVED: Final = b'"execution_moved"'  # in an entry of a log: most have none, and need not be looked through twice
 SLICE: Final = 250  # events between two turns of the event loop
 _ENTRIES: Final = 100  # of a log that are read at once
 _LARGE: Final = 262_144  # bytes that are not decoded on the event loop
 _AT_ONCE: Final = 20_000  # events of logs that are loaded together
 
 
-async def state_from(loaded: Loaded, plan: Plan) -> CachedState:
+class Versions(Protocol):
+    """Finds the plan of a version."""
+
+    async def of(self, hash_: str) -> Plan:
+        """Return the plan of a version, by its hash."""
+
+
+async def state_from(loaded: Loaded, plans: Versions) -> CachedState:
     """Replay a snapshot and the entries after it into a state."""
     size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
+    moves = [
+        event for entry in loaded.entries if MOVED in entry.events for event in moves_in(await _decoded(entry.events))
+    ]
+    plan = await plans.of(moves[0].before if moves else loaded.info.hash)
     state, snapshot_seq = ExecutionState(plan), -1
     if loaded.snapshot is not None:
         state = await _snapshot(loaded.snapshot, plan)
         snapshot_seq = state.counts["seq"] - 1
+    await know_versions(state, moves, plans)
     folded = 0
     for entry in loaded.entries:
         events = await _decoded(entry.events)
@@ -53,6 +67,28 @@ async def state_from(loaded: Loaded, plan: Plan) -> CachedState:
         )
     last_at = loaded.entries[-1].at if loaded.entries else 0
     return CachedState(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size, last_at)
+
+
+def moves_in(events: Sequence[AnyEvent]) -> list[ExecutionMoved]:
+    """Return the moves to other versions among events."""
+    return [event for event in events if type(event) is ExecutionMoved]
+
+
+async def know_versions(state: ExecutionState, moves: Sequence[ExecutionMoved], plans: Versions) -> None:
+    """Let a state know the versions to which it moves: they have to be there before the events are applied."""
+    for event in moves:
+        state.know(await plans.of(event.hash))
+
+
+async def first_version(store: Store, row: ExecutionRow) -> str:
+    """Return the hash of the version by which an execution began; it may have moved since."""
+    entries = await store.queries.read_history(row.head.execution_id, 0, 1)
+    return (version_of(decode_events(entries[0].events)[0]) if entries else None) or row.info.hash
+
+
+def version_of(first: AnyEvent) -> str | None:
+    """Return the hash of the version by which an execution began, as the first event of its log says."""
+    return first.hash if isinstance(first, ExecutionCreated) else None
 
 
 class Slice(NamedTuple):

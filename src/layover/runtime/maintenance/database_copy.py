@@ -94,6 +94,7 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     destinations: int = 0
     deliveries: int = 0
     people: int = 0
+    views: int = 0
     batches: int = 0
     batch_items: int = 0
     other_messages: int = 0

@@ -5,7 +5,9 @@ An interrupted copy holds a prefix of each kind, so the name of its last record 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import msgspec
 
 from layover.ports.access import AuditFilter
 from layover.ports.batch_records import BatchFilter
@@ -14,7 +16,7 @@ from layover.ports.moving import CopiedBatch
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
-    from layover.ports.access import WorkflowStatus
+    from layover.ports.access import ViewRow, WorkflowStatus
     from layover.ports.batch_records import BatchRow
     from layover.ports.moving import CopiedEvent, CopiedItem
     from layover.ports.records import AuditRow, Message
@@ -71,6 +73,13 @@ async def _trigger_inputs(store: Store, after: str, most: int) -> list[InputRow]
 async def _trigger_events(store: Store, after: str, most: int) -> list[CopiedEvent]:
     trigger_id, _, seq = after.partition(" ")
     return await store.database_copy.read_trigger_events((trigger_id, int(seq)) if after else None, most)
+
+
+_VIEW_KEY: Final = msgspec.json.Decoder(tuple[str, str])
+
+
+async def _views(store: Store, after: str, most: int) -> list[ViewRow]:
+    return await store.views.read_views(_VIEW_KEY.decode(after) if after else ("", ""), most)
 
 
 async def _batches(store: Store, after: str, most: int) -> list[BatchRow]:
@@ -174,6 +183,13 @@ SHARED = {
         lambda page: CopiedBatch(people=page),
         500,
         "The people differ.",
+    ),
+    "views": Shared(
+        _views,
+        lambda row: msgspec.json.encode((row.user, row.name)).decode(),
+        lambda page: CopiedBatch(views=page),
+        500,
+        "The saved views differ.",
     ),
     "batches": Shared(
         _batches,

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from layover.core.engine.codec import UnknownSnapshot, decode_state
+from layover.core.engine.codec import UnknownSnapshot, decode_events, decode_state
 from layover.errors import LayoverError
 from layover.ports.errors import StoreUnavailable
 from layover.ports.store import Inspectable
 from layover.ports.view_records import ExecutionFilter, PointFilter
+from layover.runtime.execution.replay import MOVED, first_version, moves_in
 from layover.runtime.maintenance.verify_between import check_between
 from layover.runtime.maintenance.verify_log import BrokenLaw, Log
 from layover.runtime.maintenance.verify_rows import check_commands, check_head, check_points, check_rest
@@ -117,21 +118,27 @@ class _Checking:
         return found
 
     async def _check(self, row: ExecutionRow) -> list[BrokenLaw]:
-        plan = await self._plans.of(row.info.hash)
         beside = await self._read_beside(row)
         row = beside.row if beside is not None else row
         (loaded,) = await self._store.queries.load([row.head.execution_id])
         if loaded is None:
             return [BrokenLaw("unreadable", "Its rows are gone.")]
-        snapshot = _snapshot(loaded, plan)
+        snapshot = await self._snapshot(loaded)
         if isinstance(snapshot, BrokenLaw):
             return [snapshot]
-        log = Log(row, plan, snapshot)
+        log = Log(row, await self._plans.of(await first_version(self._store, row)), snapshot)
         broken = await self._read_log(log, loaded, row.head)
         self.events = log.length
         if broken is not None:
             return [broken]
         return await self._compare(log, row, beside)
+
+    async def _snapshot(self, loaded: Loaded) -> ExecutionState | BrokenLaw | None:
+        """Return the state of a snapshot, by the version that it had then."""
+        later = [
+            one for entry in loaded.entries if MOVED in entry.events for one in moves_in(decode_events(entry.events))
+        ]
+        return _snapshot(loaded, await self._plans.of(later[0].before if later else loaded.info.hash))
 
     async def _compare(self, log: Log, row: ExecutionRow, beside: _Beside | None) -> list[BrokenLaw]:
         now = await self._store.now()
@@ -180,6 +187,8 @@ class _Checking:
         async for entry in self._entries(log, loaded):
             if entry.seq > head.last_seq:
                 return await self._check_continuation(log, head)
+            if MOVED in entry.events:
+                await log.know_versions(entry, self._plans)
             if (broken := log.read(entry)) is not None:
                 return broken
         if log.length != head.last_seq + 1:

@@ -17,12 +17,14 @@ from layover.core.engine.state import ExecutionState
 from layover.core.engine.transitions import NODE
 from layover.core.engine.undo_windows import waiting
 from layover.errors import LayoverError
+from layover.runtime.execution.replay import know_versions, moves_in
 
 if TYPE_CHECKING:
     from layover.core.engine.state import NodeState, Point
     from layover.core.plan import Plan
     from layover.ports.records import Entry
     from layover.ports.view_records import ExecutionRow
+    from layover.runtime.execution.replay import Versions
 
 LEG_CAUSES: Final = frozenset({"created", "woken", "commands", "recovered", "retry", "rewind"})
 
@@ -78,6 +80,15 @@ class Log:
         """The number of events that were read."""
         return self.state.counts["seq"]
 
+    async def know_versions(self, entry: Entry, plans: Versions) -> None:
+        """Let the states know the versions to which an entry moves them."""
+        try:
+            moves = moves_in(decode_events(entry.events))
+        except LayoverError:
+            return  # `read` says so
+        for state in filter(None, (self.state, self._snapshot)):
+            await know_versions(state, moves, plans)
+
     def read(self, entry: Entry) -> BrokenLaw | None:
         """Take one entry; return its violation, if there is one."""
         if entry.seq != self.length:
@@ -102,6 +113,8 @@ class Log:
 
     def end(self) -> BrokenLaw | None:
         """Return the violation that shows after the whole log was read, if there is one."""
+        if self.state.facts.hash != self._row.info.hash:
+            return BrokenLaw("identity", "Its rows name another version than its log.")
         if self._snapshot is None:
             return None
         if not self._met:
@@ -170,10 +183,10 @@ class Log:
         if self.length:
             return BrokenLaw("log_beginning", "an execution is created once.")
         head, info = self._row.head, self._row.info
-        said = (event.id, event.workflow, event.hash, event.user)
-        rows = (head.execution_id, head.workflow, info.hash, info.user)
+        said = (event.id, event.workflow, event.user)
+        rows = (head.execution_id, head.workflow, info.user)
         if said != rows or info.workflow != head.workflow:
-            return BrokenLaw("identity", "its rows name another id, workflow, version or user.")
+            return BrokenLaw("identity", "its rows name another id, workflow or user.")
         return None
 
     # Beside the state

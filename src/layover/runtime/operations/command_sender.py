@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypedDict
 from layover.core.engine.answers import Refused
 from layover.core.engine.codec import decode_events
 from layover.core.engine.command_codec import encode_command
-from layover.core.engine.events import ExecutionReopened
+from layover.core.engine.events import ExecutionMoved, ExecutionReopened
 from layover.core.ids import uuid8
 from layover.errors import NotFound, WrongState
 from layover.ports.records import CLOSED, Enqueue
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from layover.runtime.queries.queries import Queries
 
 PAGE: Final = 1_000  # entries of a log
-_REOPENING: Final = ("key:retry:", "key:rewind:")
+_IN_THE_LOG: Final = ("key:retry:", "key:rewind:", "key:move:")
 
 
 class Operation(TypedDict, total=False):
@@ -113,11 +113,11 @@ class CommandSender:
         if await store.commands.is_enqueued(execution_id, source):
             return True
         since, written = 0, source.encode()
-        while source.startswith(_REOPENING) and (
+        while source.startswith(_IN_THE_LOG) and (
             entries := await store.queries.read_history(execution_id, since, PAGE)
         ):
             events = [one for entry in entries if written in entry.events for one in decode_events(entry.events)]
-            if any(isinstance(event, ExecutionReopened) and event.key == source for event in events):
+            if any(isinstance(event, ExecutionReopened | ExecutionMoved) and event.key == source for event in events):
                 return True
             since = entries[-1].seq + entries[-1].count
         return False

@@ -16,18 +16,17 @@ from layover.core.engine.codec import decode_events
 from layover.core.engine.decide import decide
 from layover.core.engine.events import ExecutionResumed
 from layover.core.engine.gate import longest_pause_ends
-from layover.core.engine.past import Past
 from layover.core.engine.rewind import can_go_back
 from layover.core.moments import moment
 from layover.core.payloads import plain
 from layover.core.resume_waits import NO_END
 from layover.errors import InvalidInput, WrongState
 from layover.ports.records import CLOSED
-from layover.runtime.execution.replay import slices_of
 from layover.runtime.ids import checked_id
 from layover.runtime.operations.command_sender import PAGE, options_of
 from layover.runtime.operations.refusals import does_not_fit, unless_closed
 from layover.runtime.operations.repeat_plans import plan_of
+from layover.runtime.queries.past import past_of
 
 if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
@@ -141,9 +140,7 @@ class Control:
         row, cached = await self._queries.load(execution_id)
         if not can_go_back(cached.state, command.to):  # it is refused as it is
             return command
-        past = Past(cached.state.plan)
-        async for part in slices_of(self._instance.store, row):
-            past.read((at, event) for _, at, event in part.events)
+        past = await past_of(self._instance.store, row, self._instance.plans, row.head.last_seq)
         variables, unset = past.restored(command.to)
         return replace(command, variables=variables, unset=unset)
 

@@ -9,15 +9,16 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from layover.core.engine.forks import plan_fork, was_reached
-from layover.core.engine.past import Past, outermost
+from layover.core.engine.past import outermost
 from layover.core.payloads import plain
 from layover.errors import InvalidInput, NotFound, WrongState
 from layover.model.forks import ForkPlan
-from layover.runtime.execution.replay import slices_of
 from layover.runtime.operations.starter import check_input
+from layover.runtime.queries.past import past_of
 
 if TYPE_CHECKING:
     from layover.core.engine.commands import Fork
+    from layover.core.engine.past import Past
     from layover.core.engine.state import Facts
     from layover.interface.backend import ForkRequest
     from layover.model.executions import Execution
@@ -84,9 +85,7 @@ class Forks:
         if at > last:
             message = f"its newest event is number {last}"
             raise InvalidInput(f"`at`: {message}.", (("at", message),), code="invalid_input")
-        past = Past(cached.state.plan)
-        async for part in slices_of(self._instance.store, row):
-            past.read((moment, event) for seq, moment, event in part.events if seq <= at)
+        past = await past_of(self._instance.store, row, self._instance.plans, at)
         node = "" if request.node is None else _root(past, request.node)
         version = row.version if request.version is None else request.version
         startable = await self._instance.plans.startable(facts.workflow, version, self._instance.clock.now())

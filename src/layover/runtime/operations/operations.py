@@ -12,6 +12,7 @@ from layover.runtime.operations.control import Control
 from layover.runtime.operations.deliveries import Deliveries
 from layover.runtime.operations.executions import Executions
 from layover.runtime.operations.forks import Forks
+from layover.runtime.operations.mover import Mover
 from layover.runtime.operations.people import PeopleTable
 from layover.runtime.operations.reopener import Reopener
 from layover.runtime.operations.trigger_resources import TriggerResources
@@ -41,6 +42,7 @@ class Operations:
         waits = CommandWaits(instance.listeners, instance.settings.act_wait / 1000)
         sender = CommandSender(store, driver, self.queries, applied if applied is not None else waits)
         self.executions = Executions(instance, self.queries, self.points)
+        self.mover = Mover(instance, self.queries, sender, waits)
         self.control = Control(instance, self.queries, sender, Reopener(instance, self.queries, sender, waits))
         self.forks = Forks(instance, self.queries, self.executions)
         self.answers = Answers(instance, self.queries, sender)
@@ -80,6 +82,11 @@ class Opened:
     def executions(self) -> Executions:
         """Starts executions, and waits for them."""
         return self.operations.executions
+
+    @property
+    def mover(self) -> Mover:
+        """Moves executions to other versions of their workflows."""
+        return self.operations.mover
 
     @property
     def control(self) -> Control:

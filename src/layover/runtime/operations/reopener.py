@@ -61,7 +61,7 @@ class Reopener:
                 _, cached = await self._queries.load(head.execution_id)
             cached = await instance.driver.timed(claimed.head, cached)
             is_repeated = await self._sender.is_repeated(head.execution_id, options)  # it may have been meanwhile
-            _check_in_time(instance.driver, lease_until)
+            check_in_time(instance.driver, lease_until)
             refused = None if is_repeated or decide(cached.state, command, now) else does_not_fit(cached.state, command)
             goes_on = not is_repeated and refused is None
             message = instance.starter.ask_again(cached.state, claimed.head.priority) if goes_on else None
@@ -84,7 +84,7 @@ class Reopener:
         return claimed.head.last_seq
 
 
-def _check_in_time(driver: Driver, lease_until: int) -> None:
+def check_in_time(driver: Driver, lease_until: int) -> None:
     """Refuse to go on with what was claimed so long ago that its lease may be over."""
     if driver.is_over(lease_until):
         raise StoreUnavailable("It took longer than a lease to take it up.", code="too_slow")

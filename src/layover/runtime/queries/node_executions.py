@@ -16,7 +16,7 @@ from layover.core.engine.node_transitions import scope_path
 from layover.tracebacks import Traceback
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from layover.core.plan import Plan, PlannedGraph
 
@@ -85,6 +85,24 @@ class Telling:
         for name, result in event.nodes.items():
             node = self._node(name)
             node.status, node.output, node.port, node.error = result.status, result.output, result.port, result.error
+
+    def move(self, plan: Plan, names: Mapping[str, str]) -> None:
+        """Go on by another version, in which some nodes have other names; what is not there any more stays told."""
+        self._plan = plan
+        if not names:
+            return
+        before, self.nodes, self._within = self.nodes, {}, {}
+        renamed = {name: _renamed(name, names) for name in before}
+        taken = {new for name, new in renamed.items() if new != name}
+        for name, node in before.items():
+            new = renamed[name]
+            if new == name and name in taken:
+                continue  # another node has its name now
+            node.context_id, node.node = new, new.partition(":")[0]
+            self.nodes[new] = node
+            for around in _scopes_around(new):
+                self._within.setdefault(around, {})[new] = None
+        self._points = {point: renamed.get(name, name) for point, name in self._points.items()}
 
     # What happens to nodes
 
@@ -245,6 +263,13 @@ class Telling:
         ev.ExecutionReopened: _reopened,
         ev.ScopeReopened: _scope_reopened,
     }
+
+
+def _renamed(context_id: str, names: Mapping[str, str]) -> str:
+    """Return the context id of a node by other names, of itself and of the containers around it."""
+    name, *scopes = context_id.split(":")
+    steps = [step.partition(".") for step in scopes]
+    return ":".join([names.get(name, name), *(f"{names.get(of, of)}.{key}" for of, _, key in steps)])
 
 
 def _scopes_around(context_id: str) -> Iterator[str]:

@@ -14,17 +14,22 @@ from layover.core.engine.codec import decode_events
 from layover.core.resume_waits import NO_END
 from layover.errors import NotFound
 from layover.model.executions import Why
+from layover.ports.view_records import PointFilter
 from layover.runtime.execution.replay import SLICE
 from layover.runtime.ids import checked_id
 from layover.runtime.plans import is_held_because
+from layover.runtime.queries.answer_queue import positions
+from layover.runtime.queries.event_search import EventChoice, find_events
 from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.history import HistoryEntry
 from layover.runtime.queries.legs import legs
 from layover.runtime.queries.replayed import replayed
+from layover.runtime.queries.resume_queue import resume_queue
 from layover.runtime.queries.told import told_of
 from layover.runtime.queries.tracebacks import failed_child, stored_traceback
 from layover.runtime.queries.trigger_cursors import with_trigger_cursors
 from layover.runtime.queries.views import view_of
+from layover.runtime.queries.waiting_summaries import WaitingSummaries
 from layover.runtime.queries.why import reason_of, summed_up, why
 from layover.runtime.results.executions import node_of
 from layover.runtime.results.failures import failure_of
@@ -37,10 +42,11 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
     from layover.core.resume_waits import PauseEnd
     from layover.errors import Failure
-    from layover.interface.backend import NodeQuery
+    from layover.interface.backend import EventQuery, NodeQuery
     from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, ReplayStep, WhyReason
+    from layover.model.resumes import ResumeEntry
     from layover.ports.records import PointRow
-    from layover.ports.view_records import ExecutionRow, Standing
+    from layover.ports.view_records import ExecutionRow
     from layover.runtime.execution.state_cache import CachedState
     from layover.runtime.instance import Instance
     from layover.runtime.queries.log_views import LogView
@@ -49,6 +55,8 @@ if TYPE_CHECKING:
 _DEEPEST = 10  # of the children of children that are asked why
 _MOST_ASKED = 100  # executions that are asked for one answer, children included
 _MOST_TRACEBACKS = 10  # in one answer about an execution
+_MOST_POINTS = 10_000  # of one execution, of which some are at the node whose events are listed
+_MOST_ANSWERED = 1_000  # points whose answers the execution has not read
 _MOST_POINTS_TOLD = 10  # of one execution
 _OF_PEOPLE = frozenset({"approval", "form", "delivery"})  # points that tell somebody
 _OF_OTHERS = frozenset({"child", "failed"})  # reasons that another execution has
@@ -59,6 +67,7 @@ class Queries:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        self.waiting = WaitingSummaries(instance.store)
 
     async def get(self, execution_id: str) -> Execution:
         """Return an execution as it is now."""
@@ -106,6 +115,17 @@ class Queries:
         ]
         return [one for one in found if one.seq >= since][:limit]
 
+    async def events(
+        self, execution_id: str, numbers: range, wanted: EventQuery, limit: int
+    ) -> tuple[Sequence[HistoryEntry], int | None]:
+        """Return events with these numbers that are wanted, and the number to go on with: not all of a log is read."""
+        points: frozenset[str] = frozenset()
+        if wanted.node is not None:
+            of_execution = PointFilter(execution_id=execution_id, limit=_MOST_POINTS)
+            rows = await self._instance.store.queries.list_points(of_execution)
+            points = frozenset(row.point.id for row in rows if row.point.node == wanted.node)
+        return await find_events(self.history, execution_id, numbers, EventChoice(wanted, points), limit)
+
     async def nodes(
         self, execution_id: str, since: int = 0, limit: int = 1000, *, tracebacks: bool = False
     ) -> Sequence[NodeExecution]:
@@ -143,15 +163,6 @@ class Queries:
             if isinstance(entry.event, ev.ExecutionFailed)
         }
 
-    async def standings(self, rows: Sequence[ExecutionRow]) -> dict[str, Standing]:
-        """Return where those executions of a list stand that have not ended."""
-        return await self.standings_of([row.head.execution_id for row in rows if row.closed is None])
-
-    async def standings_of(self, ids: Sequence[str]) -> dict[str, Standing]:
-        """Return where executions stand."""
-        found = await self._instance.store.queries.read_standings(ids) if ids else []
-        return {id_: standing for id_, standing in zip(ids, found, strict=True) if standing is not None}
-
     async def with_traceback(self, execution_id: str, failure: Failure) -> Failure:
         """Return a failure of an execution with its traceback, if it has one; it may be that of a child."""
         return await self._traced(await self.load(execution_id), failure, _DEEPEST)
@@ -173,16 +184,34 @@ class Queries:
         return failure
 
     async def legs(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[Leg]:
-        """Return the stretches of work between two rests, in their order, from a position on; the first has 0."""
+        """Return the legs in their order, from a position on; the first has 0."""
         row = await self.row(execution_id)
         log = await self._log_of(row)
-        return legs(row.head.execution_id, log.around)[max(since, 0) :][: max(limit, 0)]
+        return legs(row.head.execution_id, log.around, log.resumes)[max(since, 0) :][: max(limit, 0)]
+
+    async def resumes(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[ResumeEntry]:
+        """Return the resume queue in the order of its answers, from a position on; the first has 0."""
+        row, cached = await self.load(execution_id)
+        store, head = self._instance.store, row.head
+        unread = await store.commands.list_after(head.execution_id, head.commands_done)
+        wanted = PointFilter(execution_id=head.execution_id, status=("answered",), limit=_MOST_ANSWERED)
+        answered = await store.queries.list_points(wanted) if unread else []
+        log = await self._log_of(row)
+        found = resume_queue(
+            head,
+            cached.state,
+            log.resumes,
+            legs(head.execution_id, log.around, log.resumes),
+            positions(cached.state, unread),
+            answered,
+            last_at=log.last_at,
+        )
+        return found[max(since, 0) :][: max(limit, 0)]
 
     async def replay(self, execution_id: str, since: int = 0, limit: int = 100) -> Sequence[ReplayStep]:
         """Return the states of an execution after its events, from one of them on."""
         row = await self.row(execution_id)
-        plan = await self._instance.plans.of(row.info.hash)
-        return await replayed(self._instance.store, row, plan, since, limit)
+        return await replayed(self._instance.store, row, self._instance.plans, since, limit)
 
     async def graph(self, execution_id: str) -> Graph:
         """Return the graph that an execution runs, with what became of its nodes."""
@@ -195,7 +224,7 @@ class Queries:
 
     async def _log_of(self, row: ExecutionRow) -> LogView:
         """Return what the log tells of an execution as its row has it."""
-        return await self._instance.log_views.of(row, await self._instance.plans.of(row.info.hash))
+        return await self._instance.log_views.of(row, self._instance.plans)
 
     async def why(self, execution_id: str, *, tracebacks: bool = False) -> Why:
         """Return what an execution waits for or failed with, and what those wait for that it waits for."""

@@ -8,26 +8,27 @@ from layover.core.engine.evolve import fold
 from layover.core.engine.state import ExecutionState
 from layover.core.payloads import copy_plain
 from layover.model.executions import ReplayStep
-from layover.runtime.execution.replay import slices_of
+from layover.runtime.execution.replay import first_version, know_versions, moves_in, slices_of
 from layover.runtime.queries.history import HistoryEntry
 from layover.runtime.queries.views import MOST_LISTED, next_nodes, waiting_on
 from layover.runtime.results.executions import event_of
 
 if TYPE_CHECKING:
-    from layover.core.plan import Plan
     from layover.ports.store import Store
     from layover.ports.view_records import ExecutionRow
+    from layover.runtime.execution.replay import Versions
 
 _MOST_NODES: Final = 50_000  # that the steps of one page list together; each page has one step at least
 
 
-async def replayed(store: Store, row: ExecutionRow, plan: Plan, since: int, limit: int) -> list[ReplayStep]:
+async def replayed(store: Store, row: ExecutionRow, plans: Versions, since: int, limit: int) -> list[ReplayStep]:
     """Return the steps of an execution from an event on."""
-    state = ExecutionState(plan)
+    state = ExecutionState(await plans.of(await first_version(store, row)))
     variables = _Variables()
     steps: list[ReplayStep] = []
     listed = 0
     async for events, _ in slices_of(store, row):
+        await know_versions(state, moves_in([event for _, _, event in events]), plans)
         fold(state, [(at, event) for seq, at, event in events if seq < since])
         for seq, at, event in events:
             if seq < since:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from layover.model.batches import BatchBody
     from layover.ports.batch_records import BatchItemRow, BatchRow
 
-_ARGUMENTS = ("reason", "to", "data", "approved", "comment")
+_ARGUMENTS = ("reason", "to", "version", "map", "data", "approved", "comment")
 
 
 def batch_of(row: BatchRow, now: int) -> BatchInfo:
@@ -50,7 +50,7 @@ def where_of(body: BatchBody) -> dict[str, Any]:
 def arguments_of(body: BatchBody) -> dict[str, Any]:
     """Return the arguments of the act: those that were given."""
     given = _as_json(body)
-    return {name: given[name] for name in _ARGUMENTS if given.get(name) is not None}
+    return {name: given[name] for name in _ARGUMENTS if given.get(name) is not None and (name != "map" or given[name])}
 
 
 def canary_of(row: BatchRow, body: BatchBody) -> BatchCanary | None:

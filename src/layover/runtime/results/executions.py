@@ -14,20 +14,20 @@ from layover.masking import MASK
 from layover.model.executions import Attempt, Event, ExecutionSummary, NodeExecution
 from layover.redaction import names_credential, redact
 from layover.runtime.results.failures import failure_of
-from layover.runtime.results.waiting import waiting_of
 
 if TYPE_CHECKING:
-    from layover.ports.view_records import ExecutionRow, Standing
+    from layover.ports.view_records import ExecutionRow
     from layover.runtime.queries.history import HistoryEntry
     from layover.runtime.queries.node_executions import AttemptDraft, NodeDraft
+    from layover.runtime.results.waiting import Rest
 
 _MOMENTS: Final = frozenset({"at", "deadline", "retry_at", "timeout_at", "start_at", "escalate_at", "beat_by"})
 
 
-def summary_of(row: ExecutionRow, failure: Failure | None = None, standing: Standing | None = None) -> ExecutionSummary:
+def summary_of(row: ExecutionRow, failure: Failure | None = None, rest: Rest | None = None) -> ExecutionSummary:
     """Return one execution of a list; its row has the code of its failure, and its log the rest.
 
-    One that has ended, or was purged meanwhile, has no `standing`.
+    One that has ended, or was purged meanwhile, has no `rest`.
     """
     head, info, closed = row.head, row.info, row.closed
     code = closed.error_code if closed is not None else ""
@@ -48,8 +48,8 @@ def summary_of(row: ExecutionRow, failure: Failure | None = None, standing: Stan
         resume_count=row.resume_count,
         last_seq=head.last_seq,
         user=info.user,
-        updated_at=Moment.of(standing.updated_at if standing is not None else row.finished_at or info.created_at),
-        waiting_summary=waiting_of(head.status, head.wake_at, standing) if standing is not None else None,
+        updated_at=Moment.of(rest.updated_at if rest is not None else row.finished_at or info.created_at),
+        waiting_summary=rest.waiting if rest is not None else None,
     )
 
 

@@ -50,9 +50,8 @@ def point_of(row: PointRow, position: int | None = None) -> PausePoint:
         view=view.hash() if (view := view_of(point, row.schema)) is not None else None,
     )
     is_open = row.status == "open"
-    if (
-        is_open and position is None and not (rules or branch or round_ or point.decisions or point.questions)
-    ):  # there is no more to tell
+    more = rules or branch or round_ or point.decisions or point.questions or point.taken_back
+    if is_open and position is None and not more:
         return found
     return replace(
         found,
@@ -64,12 +63,19 @@ def point_of(row: PointRow, position: int | None = None) -> PausePoint:
         answered_at=None if is_open else Moment.maybe(answered_at(row)),
         seen=None if is_open else _seen(point),
         final_at=None if is_open else Moment.maybe(point.final_at),
+        taken_back_by=_taken_back_by(point) if point.taken_back else (),
         applied_at=Moment.maybe(row.closed_at) if row.status == "applied" else None,
         queue_position=position,
         parallel_scope=ParallelScope(node=branch.node, index=branch.index, count=branch.count) if branch else None,
         loop_scope=LoopScope(node=round_.node, iteration=round_.iteration) if round_ else None,
         questions=tuple([_question_of(n, one) for n, one in enumerate(point.questions, start=1)]),
     )
+
+
+def _taken_back_by(point: Point) -> tuple[str, ...]:
+    """Return who took an answer back, without those who have answered since."""
+    said = {one.by for one in point.decisions} | ({point.by} if point.status != "open" else set())
+    return tuple([one for one in point.taken_back if one not in said])
 
 
 def title_of(point: Point) -> str:

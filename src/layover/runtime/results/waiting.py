@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from layover.core.engine.signals import awaited_signals
 from layover.core.engine.state import PEOPLE
@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from layover.ports.view_records import Standing
 
 _NAMES: Final = 3  # that are listed; a row of a list has no room for more
+
+
+class Rest(NamedTuple):
+    """When the log of an execution was last written, and what it waits for."""
+
+    updated_at: int
+    waiting: WaitingSummary | None
 
 
 def waiting_of(status: ExecutionStatus, wake_at: int | None, standing: Standing) -> WaitingSummary | None:

@@ -137,6 +137,8 @@ def _write(db: MemoryDatabase, append: Append) -> None:
             db.ends[id_] = (append.at, append.closed)
     if append.resume_count is not None:
         db.resumes[id_] = append.resume_count
+    if append.version is not None:
+        db.infos[id_] = replace(db.infos[id_], hash=append.version)
     if append.trigger_input is not None:
         start_input(db, append.trigger_input, id_)
     write_audit(db, append.audit)

@@ -29,6 +29,7 @@ from layover.stores.memory.session import MemorySession
 from layover.stores.memory.sessions import MemorySessions
 from layover.stores.memory.signals import MemorySignals
 from layover.stores.memory.triggers import MemoryTriggers
+from layover.stores.memory.views import MemoryViews
 from layover.stores.memory.workflow_status import MemoryWorkflowStatus
 
 
@@ -48,6 +49,7 @@ class MemoryStore:
         self.triggers = MemoryTriggers(session)
         self.deliveries = MemoryDeliveries(session)
         self.people = MemoryPeople(session)
+        self.views = MemoryViews(session)
         self.batches = MemoryBatches(session)
         self.links = MemoryLinks(session)
         self.definitions = MemoryDefinitions(session)

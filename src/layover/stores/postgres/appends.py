@@ -122,6 +122,13 @@ async def _refused(db: StatementRunner, append: Append, row: Row) -> Outcome:
     return Outcome(verdict="uninformed", commands_seq=max(commands_seq, last), commands=tuple(unread))
 
 
+def _moved_row(append: Append, version: str) -> tuple[object, ...]:
+    """Return what becomes of the row of an execution that goes on by another version."""
+    closed = append.closed
+    end = (append.at, closed.outcome, closed.error_code) if closed and append.status in CLOSED else (None, None, None)
+    return (append.execution_id, version, closed is not None, *end, append.resume_count)
+
+
 class _Became(NamedTuple):
     """The state of a pause point after an append."""
 
@@ -224,7 +231,9 @@ class _Group:
             self._change_points(append)
         if append.snapshot is not None:
             self._add("snapshots", _SNAPSHOTS, (id_, append.expected_seq + append.count, append.snapshot))
-        if append.closed is not None and append.new is None:
+        if append.version is not None:
+            self._add("moved_executions", _MOVED, _moved_row(append, append.version))
+        elif append.closed is not None and append.new is None:
             end = append.closed
             how = (append.at, end.outcome, end.error_code) if append.status in CLOSED else (None, None, None)
             self._add("closed_executions", _ENDED, (id_, *how, append.resume_count))
@@ -295,6 +304,9 @@ class _Group:
 _EARLIER = ("earlier_ids", "earlier_seq", "earlier_counts", "earlier_at", "earlier_bodies", "earlier_created_at")
 _SNAPSHOTS = ("snapshot_ids", "snapshot_seq", "snapshot_bodies")
 _ENDED = ("ended_ids", "ended_at", "ended_outcomes", "ended_error_codes", "ended_resumes")
+_MOVED = (
+    *("moved_ids", "moved_hashes", "moved_ends", "moved_at", "moved_outcomes", "moved_error_codes", "moved_resumes"),
+)
 _RESUMED = ("resumed_ids", "resumed_counts")
 _MESSAGES = ("senders", "message_n", "destinations", "message_kinds", "message_bodies", "due_at")
 _STARTED = ("started_ids", "started_triggers", "started_inputs")

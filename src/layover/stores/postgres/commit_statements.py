@@ -51,6 +51,7 @@ BELONGINGS = (
     "snapshots",
     "closed_executions",
     "resumed_executions",
+    "moved_executions",
     "messages",
     "tokens",
     "audit_entries",

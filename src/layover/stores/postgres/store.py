@@ -37,6 +37,7 @@ from layover.stores.postgres.session import PostgresSession
 from layover.stores.postgres.sessions import PostgresSessions
 from layover.stores.postgres.signals import PostgresSignals
 from layover.stores.postgres.triggers import PostgresTriggers
+from layover.stores.postgres.views import PostgresViews
 from layover.stores.postgres.workflow_status import PostgresWorkflowStatus
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class PostgresStore:
         self.triggers = PostgresTriggers(session)
         self.deliveries = PostgresDeliveries(session)
         self.people = PostgresPeople(session)
+        self.views = PostgresViews(session)
         self.batches = PostgresBatches(session)
         self.links = PostgresLinks(session)
         self.definitions = PostgresDefinitions(session)

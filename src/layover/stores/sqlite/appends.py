@@ -81,6 +81,8 @@ def commit(db: apsw.Connection, appends: Sequence[Append], clock: Callable[[], i
                 closed += [(change.id,) for change in append.points if isinstance(change, ClosedPoint)]
             if append.resume_count is not None:
                 cursor.execute(SQL["set_resume_count"], (append.resume_count, id_))
+            if append.version is not None:
+                cursor.execute(SQL["set_version"], (append.version, id_))
             if append.messages or append.tokens:
                 _send(db, id_, append)
             if append.audit is not None:

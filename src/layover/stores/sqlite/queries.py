@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import msgspec
-from msgspec.structs import asdict, replace
+from msgspec.structs import asdict
 
-from layover.core.engine.state import PEOPLE
 from layover.ports.view_records import Loaded, Standing
 from layover.stores.checks import at_most
 from layover.stores.ids import key
@@ -78,7 +77,7 @@ class SqliteQueries(TimedQueries):
     async def read_standings(self, execution_ids: Sequence[str]) -> list[Standing | None]:
         """Read where executions stand."""
         ids = [key(id_) for id_ in execution_ids]
-        return await self._session.read(lambda db: [standing(db, id_) for id_ in ids])
+        return await self._session.read(lambda db: standings(db, ids))
 
     @timed
     async def read_history(self, execution_id: str, since: int, limit: int) -> list[Entry]:
@@ -164,18 +163,14 @@ def paused(db: apsw.Connection, wanted: PausedFilter) -> list[ExecutionRow]:
     return [execution_of(row) for row in db.execute(statement, values)]
 
 
-def standing(db: apsw.Connection, id_: bytes) -> Standing | None:
-    """Read where an execution stands."""
-    last = db.execute(SQL["last_entry"], (id_,)).fetchone()
-    if last is None:
-        return None
-    newest = db.execute(SQL["newest_points_of_execution"], (id_,)).fetchall()
-    waiting = [(kind not in PEOPLE, at, str(point)) for point, kind, status, at in newest if status == "open"]
-    if not waiting:
-        return Standing(updated_at=last[0])
-    found = point_by_id(db, min(waiting)[-1])
-    point = replace(found, schema=None) if found is not None else None
-    return Standing(updated_at=last[0], points=len(waiting), point=point)
+def standings(db: apsw.Connection, ids: Sequence[bytes]) -> list[Standing | None]:
+    """Read where executions stand."""
+    found: list[Standing | None] = [None] * len(ids)
+    keys = msgspec.json.encode([id_.hex() for id_ in ids]).decode()
+    for place, updated_at, points, *row in db.execute(SQL["standings_of_executions"], (keys,)):
+        point = point_of(row) if row[0] is not None else None
+        found[place] = Standing(updated_at=updated_at, points=points, point=point)
+    return found
 
 
 def history(db: apsw.Connection, execution_id: str, since: int, limit: int) -> list[Entry]:

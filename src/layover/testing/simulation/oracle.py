@@ -205,12 +205,14 @@ class Oracle:
     def claimed(self, life: Life, before: Head) -> None:
         """Check a claim: an instance never takes over what it drives itself.
 
-        Who tries to begin what an earlier try of its own has begun without its hearing of it does not drive that.
+        Who tries to begin what an earlier try of its own has begun without its hearing of it does not drive that; nor
+        does a slow start that is the same as another one, which was begun and has gone on since.
         """
         instance, id_ = life.instance, before.execution_id
         if instance is None or before.owner != instance.id or (driven := instance.driver.active.get(id_)) is None:
             return
-        if driven.new is None or driven.new == self._world.database.infos[id_]:
+        is_begun = driven.new == self._world.database.infos[id_] and driven.epoch == before.epoch
+        if driven.new is None or is_begun:
             self.breaks("NOT_FROM_ITSELF", f"{life.name} takes over {id_} with {len(driven.calls)} calls out")
 
     def begins(self, life: Life, out: CallOut) -> None:

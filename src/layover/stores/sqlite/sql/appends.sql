@@ -80,6 +80,11 @@ WHERE execution_id = :id AND finished_at IS NOT NULL
 -- name: set_resume_count
 UPDATE executions SET resume_count = :resume_count WHERE execution_id = :id
 
+-- name: set_version
+UPDATE executions
+SET version_id = (SELECT id FROM versions WHERE hash = :hash ORDER BY number LIMIT 1)
+WHERE execution_id = :id
+
 -- name: open_point
 -- Inserts nothing when the point exists, which is an error of the caller.
 INSERT INTO pause_points (id, execution_id, workflow, kind, status, opened_at, body, schema)

@@ -298,6 +298,23 @@ resumed AS (
     WHERE e.execution_id = c.execution_id AND (c.execution_id IN (SELECT execution_id FROM passed)) IS TRUE
 )
 
+-- name: moved_executions
+-- Executions that go on by another version. They may end, or be resumed, in the same append: a row is written once.
+changed_versions AS (
+    UPDATE layover.executions AS e
+    SET
+        version_id = (SELECT v.id FROM layover.versions AS v WHERE v.hash = c.hash ORDER BY v.number LIMIT 1),
+        finished_at = CASE WHEN c.ends THEN c.finished_at ELSE e.finished_at END,
+        outcome = CASE WHEN c.ends THEN c.outcome ELSE e.outcome END,
+        error_code = CASE WHEN c.ends THEN c.error_code ELSE e.error_code END,
+        resume_count = coalesce(c.resume_count, e.resume_count)
+    FROM unnest(
+        :moved_ids::uuid[], :moved_hashes::text[], :moved_ends::boolean[], :moved_at::bigint[], :moved_outcomes::text[],
+        :moved_error_codes::text[], :moved_resumes::integer[]
+    ) AS c (execution_id, hash, ends, finished_at, outcome, error_code, resume_count)
+    WHERE e.execution_id = c.execution_id AND (c.execution_id IN (SELECT execution_id FROM passed)) IS TRUE
+)
+
 -- name: messages
 messages AS (
     INSERT INTO layover.outbox (sender, n, destination, kind, body, due_at)

@@ -1,0 +1,2 @@
+DROP VIEW layover.event_rows;
+DROP TABLE layover.saved_views;

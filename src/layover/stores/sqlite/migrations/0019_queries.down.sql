@@ -1,0 +1,2 @@
+DROP VIEW event_rows;
+DROP TABLE saved_views;
