@@ -252,6 +252,7 @@ class ExecutionHandle(Handle[Execution]):
         check_act(reason, idempotency_key)
         check_text("context_id", context_id, CONTEXT_ID, 1)
         self.info = await self._backend.executions.cancel_retry(self.info.id, context_id, reason, idempotency_key)
+        return self
 
     async def move(
         self,
