@@ -76,6 +76,7 @@ if TYPE_CHECKING:
         Why,
         WhyReason,
     )
+    from layover.model.forks import ForkPlan
     from layover.model.monitoring import DueTimer, QueueLengths, RunningInstance, Stats, StatsBucket
     from layover.model.node_searches import FoundNode
     from layover.model.pause_ends import ResumeSignal
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
     from layover.model.repeat_plans import RepeatPlan
     from layover.model.resumes import ResumeEntry
+    from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.triggers import (
@@ -183,6 +185,7 @@ __all__ = [
     "ExecutionSummary",
     "Failure",
     "Fired",
+    "ForkPlan",
     "FoundNode",
     "Graph",
     "GraphEdge",
@@ -238,6 +241,7 @@ __all__ = [
     "Retry",
     "RunningInstance",
     "SavedView",
+    "ScheduledRetry",
     "SealHeader",
     "Secret",
     "SecretStatus",
@@ -329,7 +333,9 @@ _NAMES = {
     "layover.model.people": "Absence Person",
     "layover.model.points": "Approvers Decision LoopScope ParallelScope PausePoint PointLink",
     "layover.model.problems": "PointDifference Winner",
+    "layover.model.forks": "ForkPlan",
     "layover.model.repeat_plans": "RepeatPlan",
+    "layover.model.scheduled_retries": "ScheduledRetry",
     "layover.model.resumes": "ResumeEntry",
     "layover.model.shared": "Page",
     "layover.model.signals": "SignalReceipt",

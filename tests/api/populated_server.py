@@ -8,7 +8,7 @@ from layover.api.openapi_examples import DEFINITION
 from layover.api.routes import ROUTES
 from layover.core.ids import trigger_id
 from tests.api.acting import points_of, resting
-from tests.runtime.harness import Held, flow, until_status
+from tests.runtime.harness import Held, call, flow, until_status
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -65,12 +65,29 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
     if not acts and route.name != "plan_retry":
         beside = {"get_pause_point_at": {"context": "review"}, "plan_rewind": {"to": "review"}}.get(route.name, {})
         return {"id": EXECUTION if family == "executions" else seen, **beside}
+    if route.name in ("run_now", "cancel_retry"):
+        return {"id": await _waiting(api, work, route)}
     begun = await resting(api, _FAILS if route.name in ("retry_execution", "plan_retry") else _ORDER, _GIVEN)
     if route.name in ("resume_execution", "clear_resume"):
         await api.engine.control.pause(begun["id"])
     if family == "resume":
         return {"workflow": "order", "execution": begun["id"], "context": "review"}
     return {"id": begun["id"] if family == "executions" else begun["points"]["review"]}
+
+
+async def _waiting(api: Api, work: Held, route: Route) -> str:
+    """Return an execution whose node waits for time, or to be tried again."""
+    retry = {"max_attempts": 5, "delay": "1d", "max_delay": "1d"}
+    nodes: dict[str, dict[str, Any]] = {
+        "run_now": {"id": "review", "type": "delay", "duration": "1d"},
+        "cancel_retry": {**call("review"), "retry": retry},
+    }
+    await api.engine.workflows.register(flow(nodes[route.name], name=f"waits.{route.name}"))
+    started = await api.engine.executions.start(f"waits.{route.name}")
+    if route.name == "cancel_retry":
+        (await work.begun()).raises(ValueError("no"))
+    await until_status(api.engine, started.id, "waiting")
+    return started.id
 
 
 async def _point(api: Api, route: Route) -> dict[str, str]:
@@ -178,7 +195,7 @@ async def _token(api: Api, work: Held) -> str:
     """Return the token of a callback that is waited for."""
     await api.engine.workflows.register(_PRINTS)
     started = await api.engine.executions.start("prints")
-    call = await work.begun()
-    call.returns()
+    made = await work.begun()
+    made.returns()
     await until_status(api.engine, started.id, "waiting")
-    return str(call.given["token"])
+    return str(made.given["token"])

@@ -50,6 +50,11 @@ retry_execution         -    -     -        -      -        yes      yes
 rewind_execution        -    -     -        -      -        yes      yes
 plan_retry              -    -     -        yes    yes      yes      yes
 plan_rewind             -    -     -        yes    yes      yes      yes
+run_now                 -    -     -        -      -        yes      yes
+cancel_retry            -    -     -        -      -        yes      yes
+list_retries            -    -     -        yes    yes      yes      yes
+fork_execution          -    -     -        -      -        yes      yes
+plan_fork               -    -     -        yes    yes      yes      yes
 stream                  -    -     -        yes    yes      yes      yes
 list_pause_points       -    -     -        yes    yes      yes      yes
 get_pause_point         -    -     -        yes    yes      yes      yes
@@ -257,8 +262,9 @@ async def test_a_key_opens_what_its_scopes_name(api: Api, route: Route) -> None:
     for permission in sorted(PERMISSIONS):
         key = await made(api, scopes=(permission,))
         answered = await asks(api, route, headers=credentials(key))
-        # A batch needs what its act needs, and to read what it is done to: one of them alone is not enough.
-        may = (not route.needs or permission in route.needs) and route.name != "create_batch"
+        # A batch needs what its act needs, and to read what it is done to; a fork, to start and to read its origin.
+        needs_two = route.name in ("create_batch", "fork_execution")
+        may = (not route.needs or permission in route.needs) and not needs_two
         assert is_let_in(answered) == may or "cannot permit more" in answered.json["detail"], (permission, answered)
 
 

@@ -23,7 +23,22 @@ if TYPE_CHECKING:
 LOOKING = frozenset({"ls", "show", "history", "why", "inbox", "top"})
 KEEPING = frozenset({"keys", "sign-in-link", "sessions", "audit", "destinations", "deliveries", "people", "triggers"})
 ACTING = frozenset(
-    {"answer", "approve", "delegate", "reject", "signal", "pause", "resume", "cancel", "retry", "rewind"}
+    {
+        "answer",
+        "approve",
+        "delegate",
+        "reject",
+        "signal",
+        "pause",
+        "resume",
+        "cancel",
+        "retry",
+        "rewind",
+        "fork",
+        "run-now",
+        "retries",
+        "cancel-retry",
+    }
 )
 
 _ROLES = ("operator", "approver")  # no workflow of the tests asks for them: they only give permissions

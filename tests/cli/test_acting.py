@@ -262,7 +262,12 @@ def test_a_failed_execution_is_tried_again_and_given_back(cli: Run) -> None:
 def test_an_execution_goes_back_to_a_node(cli: Run, reviewed: str) -> None:
     planned = cli("rewind", reviewed, "size", "--dry-run")
     assert (planned.code, planned.err) == (0, "")
-    assert planned.out.splitlines()[2:] == ["Points closed: review", "Called again: none", "Nothing was changed."]
+    assert planned.out.splitlines()[2:] == [
+        "Points closed: review",
+        "Called again: none",
+        "Variables taken back: none",
+        "Nothing was changed.",
+    ]
     assert cli("retry", reviewed, "--dry-run").code != 0
     assert cli("rewind", reviewed, "size", "--reason", "wrong size").code == 0
     go_on(cli, reviewed)
@@ -276,6 +281,49 @@ def test_an_execution_goes_back_to_a_node(cli: Run, reviewed: str) -> None:
     assert cli("verify").code == 0
 
 
+def test_a_fork_begins_with_the_results_of_its_origin(cli: Run, reviewed: str) -> None:
+    planned = cli("fork", reviewed, "--from", "review", "--dry-run")
+    assert planned.out.splitlines()[1:] == [
+        "Repeated: review",
+        "Results dropped: none",
+        "Called again: none",
+        "Nothing was changed.",
+    ]
+    assert cli("fork", reviewed, "--from", "review", "--at", "1").code == 2
+    assert cli("fork", reviewed, "--from", "nowhere").code == 3
+    made = cli("fork", reviewed, "--from", "review", "--reason", "again", "--json").json
+    assert made["forked_from"] == reviewed
+    go_on(cli, made["id"])
+    assert cli("approve", made["id"], "--role", "boss").code == 0
+    assert go_on(cli, made["id"]).code == 0
+    assert _status(cli, reviewed) == "paused"
+    assert cli("verify").code == 0
+
+
+_WAITING = """
+name: hurried
+nodes:
+  - {id: nap, type: delay, duration: 3d, next: bad}
+  - {id: bad, type: break_down, input: {message: x}, retry: {max_attempts: 9, delay: 1d, max_delay: 1d}}
+"""
+
+
+def test_a_delay_is_run_now_and_a_retry_is_listed_and_cancelled(cli: Run) -> None:
+    Path("hurried.yaml").write_text(_WAITING)
+    id_ = cli("run", "hurried.yaml", *NODES, "--json").id
+    assert cli("run-now", id_, "nowhere").code == 3
+    assert cli("cancel-retry", id_, "nap").code == 4
+    assert cli("run-now", id_, "nap", "--reason", "hurry").code == 0
+    go_on(cli, id_, "hurried.yaml")
+    assert [one["context_id"] for one in cli("retries", "--json").json["items"]] == ["bad"]
+    assert "bad" in cli("retries", "--workflow", "hurried").out
+    assert cli("retries", "--limit", "0").code == 2
+    assert cli("cancel-retry", id_, "bad").code == 0
+    assert go_on(cli, id_, "hurried.yaml").code == 1
+    assert cli("retries").out == "No retries are scheduled.\n"
+    assert cli("verify").code == 0
+
+
 ACTS = [
     ("answer", UNKNOWN, "1"),
     ("approve", UNKNOWN),
@@ -285,6 +333,9 @@ ACTS = [
     ("cancel", UNKNOWN),
     ("retry", UNKNOWN),
     ("rewind", UNKNOWN, "a"),
+    ("fork", UNKNOWN),
+    ("run-now", UNKNOWN),
+    ("cancel-retry", UNKNOWN, "a"),
 ]
 
 

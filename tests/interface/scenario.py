@@ -43,6 +43,18 @@ LISTENING: dict[str, Any] = {
     "name": "listening",
     "nodes": [{"id": "paid", "type": "wait_signal", "signal": "paid", "key": "${input.order}"}],
 }
+RESTING: dict[str, Any] = {"name": "resting", "nodes": [{"id": "nap", "type": "delay", "duration": "3d"}]}
+TRYING: dict[str, Any] = {
+    "name": "trying",
+    "nodes": [
+        {
+            "id": "charge",
+            "type": "charge",
+            "input": {"amount": "${input.amount}"},
+            "retry": {"max_attempts": 5, "delay": "1d", "max_delay": "1d"},
+        }
+    ],
+}
 LACKING: dict[str, Any] = {"name": "lacking", "nodes": [{"id": "pay", "type": "nobody_has_it"}]}
 
 tokens: list[str] = []
@@ -94,7 +106,7 @@ async def workflows(play: Play) -> None:
     door = play.door
     echo = await play.do(door, "register", ECHO)
     await play.do(door, "register", {**ECHO, "variables": {"x": 1}})
-    for source in (ASKING, REVIEW, REVOCABLE, CALLING, LISTENING, charging()):
+    for source in (ASKING, REVIEW, REVOCABLE, CALLING, LISTENING, RESTING, charging(), TRYING):
         await play.do(door, "register", source)
     await play.do(door, "register", LACKING, allow_unknown=True)
     await play.refused(door, "register", LACKING)
@@ -272,6 +284,50 @@ async def _plan_repeats(play: Play, one: Any) -> None:
     await play.refused(one, "move", 99)
     await play.refused(one, "move", 1)
     await play.refused(one, "plan_retry")
+
+
+async def waiting_for_time(play: Play) -> None:
+    """Delays and retries that are run now, listed and cancelled."""
+    door = play.door
+    asleep = await play.do(door, "start", "resting", until="rest")
+    await play.refused(asleep, "run_now", "nowhere")
+    await play.refused(asleep, "run_now", "")
+    await play.refused(asleep, "cancel_retry", "nap")
+    await play.do(asleep, "run_now", "nap", reason="now", idempotency_key="n")
+    await play.do(asleep, "result", timeout="30s")
+    await play.refused(asleep, "run_now")
+    broken.append(True)
+    retried = await play.do(door, "start", "trying", {"amount": 7}, until="rest")
+    await play.listed(door, "retries", workflow="trying")
+    await play.listed(door, "retries")
+    await play.do(retried, "cancel_retry", "charge", reason="enough")
+    broken.clear()
+    await play.refused(retried, "result", timeout="30s")
+
+
+async def forking(play: Play) -> None:
+    """Executions that begin with results of another one."""
+    door = play.door
+    origin = await play.do(door, "start", "asking", until="people")
+    await play.call(origin, "answer", "size", 5)
+    await play.do(origin, "wait", "people")
+    await play.do(origin, "plan_fork")
+    await play.do(origin, "plan_fork", "size")
+    await play.do(origin, "plan_fork", at=1)
+    await play.refused(origin, "plan_fork", "nowhere")
+    await play.refused(origin, "plan_fork", at=999)
+    await play.refused(origin, "plan_fork", "size", at=1)
+    await play.refused(origin, "plan_fork", version=99)
+    await play.refused(origin, "fork", "size", reason="x" * 300)
+    fork = await play.do(origin, "fork", reason="again", idempotency_key="f")
+    await play.do(fork, "wait", "people")
+    await play.listed(fork, "nodes")
+    await play.do(fork, "cancel")
+    again = await play.do(origin, "fork", "size", input={"other": True})
+    await play.do(again, "wait", "people")
+    await play.do(again, "cancel")
+    await play.do(origin, "refresh")
+    await play.do(origin, "cancel")
 
 
 async def operating(play: Play) -> None:
@@ -653,6 +709,8 @@ SCENES = (
     workflows,
     starting,
     operating,
+    waiting_for_time,
+    forking,
     people,
     proofs,
     second_thoughts,

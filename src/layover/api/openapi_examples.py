@@ -10,8 +10,10 @@ from layover.model import (
     deliveries,
     deploy_plans,
     executions,
+    forks,
     people,
     points,
+    scheduled_retries,
     shared,
     signals,
     triggers,
@@ -73,6 +75,12 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     points.DelegateBody: {"to_a_colleague": {"to": "ben"}},
     points.LinkBody: {"for_two_days": {"user": "ben", "expires_in": "2d"}},
     points.ClaimBody: {"from_another_person": {"take": True}},
+    forks.ForkBody: {
+        "from_a_node": {"node": "review", "reason": "With another limit"},
+        "after_an_event": {"at": 12, "input": {"amount": 90}, "version": 3},
+    },
+    scheduled_retries.RunNowBody: {"a_delay": {"context_id": "review", "reason": "The customer waits"}},
+    scheduled_retries.CancelRetryBody: {"of_a_node": {"context_id": "review", "reason": "The shop is closed"}},
     points.AskBackBody: {"to_the_requester": {"question": "Which cost centre is it?"}},
     points.ReplyBody: {"to_the_oldest_question": {"text": "4711"}},
     points.ResumePointBody: {

@@ -90,7 +90,7 @@ def pause(  # noqa: PLR0913 - each is a flag
         given_moment("--until", until),
         given_signal("--until-signal", until_signal, key, filter),
     )
-    return _act(
+    return act_on(
         execution,
         at,
         who,
@@ -124,9 +124,9 @@ def resume(  # noqa: PLR0913 - each is a flag
     if only_by_hand:
         if any(one is not None for one in (given, resume_at, cron, zone, on, key, filter)):
             raise Stop("--only-by-hand: give no --data, --at, --cron, --zone or --on with it.")
-        return _act(execution, at, who, "The end of the pause", lambda one: one.clear_resume(), json=json)
+        return act_on(execution, at, who, "The end of the pause", lambda one: one.clear_resume(), json=json)
     when, signal = given_moment("--at", resume_at), given_signal("--on", on, key, filter)
-    return _act(
+    return act_on(
         execution,
         at,
         who,
@@ -139,7 +139,7 @@ def resume(  # noqa: PLR0913 - each is a flag
 def cancel(execution: ExecutionName, /, *, reason: Reason = "", by: By = "", at: At = HERE, json: Json = False) -> int:
     """End an execution: running calls are asked to stop, and its pause points are closed."""
     who = acting(at, by)
-    return _act(execution, at, who, "Cancel", lambda one: one.cancel(reason), json=json)
+    return act_on(execution, at, who, "Cancel", lambda one: one.cancel(reason), json=json)
 
 
 def retry(
@@ -154,9 +154,9 @@ def retry(
 ) -> int:
     """Go on with a failed execution, or with what waits for an operator, from what failed."""
     if dry_run:
-        return _show_plan(execution, at, by, lambda one: one.plan_retry(), json=json)
+        return show_plan(execution, at, by, lambda one: one.plan_retry(), json=json)
     who = acting(at, by)
-    return _act(execution, at, who, "Retry", lambda one: one.retry(reason=reason), json=json)
+    return act_on(execution, at, who, "Retry", lambda one: one.retry(reason=reason), json=json)
 
 
 def rewind(  # noqa: PLR0913 - each is a flag
@@ -172,9 +172,9 @@ def rewind(  # noqa: PLR0913 - each is a flag
 ) -> int:
     """Drop the results of a node and of all that came after it, and go on from there."""
     if dry_run:
-        return _show_plan(execution, at, by, lambda one: one.plan_rewind(node), json=json)
+        return show_plan(execution, at, by, lambda one: one.plan_rewind(node), json=json)
     who = acting(at, by)
-    return _act(execution, at, who, "Rewind", lambda one: one.rewind(node, reason=reason), json=json)
+    return act_on(execution, at, who, "Rewind", lambda one: one.rewind(node, reason=reason), json=json)
 
 
 def signal(
@@ -229,7 +229,7 @@ def given_signal(flag: str, name: str | None, key: str | None, filter: str | Non
     return ResumeSignal(signal=name, key=key or "", filter=filter or "")
 
 
-def _act(
+def act_on(
     name: str,
     at: Target,
     who: Who,
@@ -238,6 +238,8 @@ def _act(
     *,
     json: bool,
 ) -> int:
+    """Do something to an execution, and say that it is stored."""
+
     async def acted() -> tuple[Execution, bool]:
         async with door_to_act(at, who) as door:
             return (await act(await execution_named(door, name))).info, is_applied(door)
@@ -250,9 +252,11 @@ def _act(
     return DONE
 
 
-def _show_plan(
+def show_plan(
     name: str, at: Target, by: str, plan: Callable[[ExecutionHandle], Awaitable[RepeatPlan]], *, json: bool
 ) -> int:
+    """Say what an act would repeat."""
+
     async def planned() -> RepeatPlan:
         async with door_to_read(at, acting(at, by)) as door:
             return await plan(await execution_named(door, name))
@@ -266,6 +270,7 @@ def _show_plan(
         ("Results dropped", found.dropped),
         ("Points closed", found.superseded),
         ("Called again", found.calls),
+        ("Variables taken back", found.variables),
     ):
         say(f"{what}: {', '.join(names) or 'none'}")
     say("Nothing was changed.")

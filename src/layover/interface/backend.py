@@ -39,14 +39,28 @@ if TYPE_CHECKING:
         ReplayStep,
         Why,
     )
+    from layover.model.forks import ForkPlan
     from layover.model.node_searches import FoundNode
     from layover.model.points import PausePoint, PointLink
     from layover.model.proofs import AuditKeySet, Receipt
     from layover.model.repeat_plans import RepeatPlan
     from layover.model.resumes import ResumeEntry
+    from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
     from layover.model.workflows import Bundle, Differences, DryRun, NodeType, Resting, WorkflowChange, WorkflowVersion
+
+
+class ForkRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Where a fork goes on: from a node, or after an event; and what is changed for it."""
+
+    node: str | None = None
+    at: int | None = None
+    input: object = msgspec.UNSET
+    version: int | None = None
+    id: str | None = None
+    reason: str = ""
+    idempotency_key: str | None = None
 
 
 class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
@@ -214,6 +228,21 @@ class ExecutionsBackend(Protocol):
 
     async def rewind(self, execution_id: str, to: str, reason: str, idempotency_key: str | None) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
+
+    async def fork(self, execution_id: str, request: ForkRequest) -> Execution:
+        """Begin an execution with results of another one."""
+
+    async def plan_fork(self, execution_id: str, request: ForkRequest) -> ForkPlan:
+        """Return what a fork would keep and repeat; nothing is changed."""
+
+    async def run_now(self, execution_id: str, node: str | None, reason: str, idempotency_key: str | None) -> Execution:
+        """Let a node go on that waits for time; without one, all of them, or the start."""
+
+    async def cancel_retry(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
+        """Make no further attempt of a node that is to be tried again."""
+
+    async def retries(self, workflow: str | None, limit: int, cursor: str | None) -> Page[ScheduledRetry]:
+        """Return a page of the attempts that open executions are to make later."""
 
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat; nothing is changed."""

@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Execution, ExecutionSummary
     from layover.model.proofs import AuditKeySet
+    from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.signals import SignalReceipt
     from layover.model.workflows import Bundle, DryRun, NodeType, WorkflowVersion
 
@@ -295,6 +296,15 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
             return handles_of(backend, await backend.points.inbox(user, having, workflow, limit, cursor))
 
         return Listing(read)
+
+    def retries(self, *, workflow: str | None = None) -> Listing[ScheduledRetry]:
+        """Return the attempts that open executions are to make later, those of the newest execution first.
+
+        A page looks at a hundred executions, and may be empty although there are more.
+        """
+        check_name_in_filter(workflow)
+        executions = self._backend.executions
+        return Listing(lambda limit, cursor: executions.retries(workflow, limit, cursor))
 
     # Systems outside
 

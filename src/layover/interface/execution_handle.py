@@ -5,6 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from msgspec import UNSET
+from msgspec.structs import replace
+
 from layover.interface.arguments import (
     EVENT_ORDERS,
     EVENT_TYPES,
@@ -16,7 +19,7 @@ from layover.interface.arguments import (
     check_word,
     check_words,
 )
-from layover.interface.backend import EventQuery, NodeQuery, PointAnswer, PointQuery
+from layover.interface.backend import EventQuery, ForkRequest, NodeQuery, PointAnswer, PointQuery
 from layover.interface.bounds import (
     CONTEXT_ID,
     check_act,
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
         WaitingOn,
         Why,
     )
+    from layover.model.forks import ForkPlan
     from layover.model.pause_ends import ResumeSignal
     from layover.model.repeat_plans import RepeatPlan
     from layover.model.resumes import ResumeEntry
@@ -83,6 +87,8 @@ class ExecutionHandle(Handle[Execution]):
         priority: int
         correlation_id: str | None
         parent_id: str | None
+        forked_from: str | None
+        forked_at: int | None
         trigger: Any
         trigger_cursors: dict[str, str]
         user: str | None
@@ -196,6 +202,56 @@ class ExecutionHandle(Handle[Execution]):
         check_act(reason, idempotency_key)
         check_text("to", to, CONTEXT_ID)
         self.info = await self._backend.executions.rewind(self.info.id, to, reason, idempotency_key)
+        return self
+
+    async def fork(  # noqa: PLR0913 - each is named where it is given
+        self,
+        node: str | None = None,
+        *,
+        at: int | None = None,
+        input: object = UNSET,  # noqa: A002 - as everywhere
+        version: int | None = None,
+        id: str | None = None,  # noqa: A002 - as everywhere
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> ExecutionHandle:
+        """Begin another execution with results of this one, and return it; this one stays as it is.
+
+        It goes on from a node, or after the event of a number (`at`); without either, after the newest event. Without
+        an `input` or a `version` it has those of this one.
+        """
+        check_act(reason, idempotency_key)
+        wanted = _fork_request(node, at, input, version)
+        wanted = replace(wanted, id=id, reason=reason, idempotency_key=idempotency_key)
+        return ExecutionHandle(self._backend, await self._backend.executions.fork(self.info.id, wanted))
+
+    async def plan_fork(
+        self,
+        node: str | None = None,
+        *,
+        at: int | None = None,
+        version: int | None = None,
+    ) -> ForkPlan:
+        """Return what `fork` would keep and repeat; nothing is changed."""
+        return await self._backend.executions.plan_fork(self.info.id, _fork_request(node, at, UNSET, version))
+
+    async def run_now(
+        self, context_id: str | None = None, *, reason: str = "", idempotency_key: str | None = None
+    ) -> Self:
+        """Let a node go on that waits for time: a delay, a sleep, or another attempt.
+
+        Without a node, all of them go on, or the start that was delayed.
+        """
+        check_act(reason, idempotency_key)
+        check_text("context_id", context_id, CONTEXT_ID, 1)
+        self.info = await self._backend.executions.run_now(self.info.id, context_id, reason, idempotency_key)
+        return self
+
+    async def cancel_retry(self, context_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Self:
+        """Make no further attempt of a node that is to be tried again: its last failure is final."""
+        check_act(reason, idempotency_key)
+        check_text("context_id", context_id, CONTEXT_ID, 1)
+        self.info = await self._backend.executions.cancel_retry(self.info.id, context_id, reason, idempotency_key)
         return self
 
     async def move(
@@ -335,3 +391,15 @@ class ExecutionHandle(Handle[Execution]):
     async def why(self) -> Why:
         """Return why it stands still."""
         return await self._backend.executions.why(self.info.id)
+
+
+def _fork_request(node: str | None, at: int | None, given: object, version: int | None) -> ForkRequest:
+    """Return a fork to ask for, whose fields are as they should be."""
+    if node is not None and at is not None:
+        raise refused("at", "a fork goes on from a node or after an event: give one of them")
+    check_text("node", node, CONTEXT_ID, 1)
+    if at is not None:
+        check_number("at", at, 0)
+    if version is not None:
+        check_number("version", version, 1)
+    return ForkRequest(node=node, at=at, input=given, version=version)

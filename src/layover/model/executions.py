@@ -108,6 +108,8 @@ class Execution(Resource, frozen=True, kw_only=True):
     priority: int = 0
     correlation_id: str | None = None
     parent_id: str | None = None
+    forked_from: str | None = None  # the execution whose results it began with
+    forked_at: int | None = None  # the number of the event after which that was taken
     trigger: Value = None
     trigger_cursors: dict[str, str] = {}  # of the poll or schedule that started it, by its name, as it is now
     user: str | None = None

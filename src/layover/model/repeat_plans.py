@@ -14,4 +14,5 @@ class RepeatPlan(Resource, frozen=True, kw_only=True):
     repeated: tuple[ContextId, ...] = ()  # nodes that were reached, and start from their beginning
     dropped: tuple[ContextId, ...] = ()  # those of them whose results are dropped
     superseded: tuple[ContextId, ...] = ()  # nodes whose open pause points are closed
+    variables: tuple[str, ...] = ()  # that get back the value they had, or are unset again
     calls: tuple[ContextId, ...] = ()  # repeated nodes that called, started a child or sent before, and do it again

@@ -113,6 +113,16 @@ class ControlService:
         by = await self._checked("execution.rewind", execution_id, idempotency_key, to=to, reason=reason)
         return await self._visible(await self._actor.runtime.control.rewind(execution_id, to, reason, **by))
 
+    async def run_now(self, execution_id: str, node: str | None, reason: str, idempotency_key: str | None) -> Execution:
+        """Let a node go on that waits for time; without one, all of them, or the start."""
+        by = await self._checked("execution.run_now", execution_id, idempotency_key, node=node or "", reason=reason)
+        return await self._visible(await self._actor.runtime.control.run_now(execution_id, node or "", reason, **by))
+
+    async def cancel_retry(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
+        """Make no further attempt of a node that is to be tried again."""
+        by = await self._checked("execution.cancel_retry", execution_id, idempotency_key, node=node, reason=reason)
+        return await self._visible(await self._actor.runtime.control.cancel_retry(execution_id, node, reason, **by))
+
     async def move(
         self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
     ) -> Execution:

@@ -33,6 +33,7 @@ from layover.runtime.operations.start_options import Options
 from layover.runtime.operations.timeouts import WaitLimit
 from layover.runtime.queries.changes import LineWatch, next_change
 from layover.runtime.queries.node_search import NodePlace, find_nodes
+from layover.runtime.queries.retries import find_retries
 from layover.runtime.results.executions import event_of, summary_of
 from layover.runtime.results.log_lines import lines_of
 from layover.runtime.results.points import point_of
@@ -48,14 +49,17 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import EventQuery, NodeQuery, NodeSearch, StartRequest
+    from layover.interface.backend import EventQuery, ForkRequest, NodeQuery, NodeSearch, StartRequest
     from layover.model.executions import Graph, Why
+    from layover.model.forks import ForkPlan
     from layover.model.node_searches import FoundNode
     from layover.model.resumes import ResumeEntry
+    from layover.model.scheduled_retries import ScheduledRetry
     from layover.ports.records import Head
     from layover.runtime.results.waiting import Rest
 
 _START: Final = "execution.start"
+_FORK: Final = "execution.fork"
 _AT_REST: Final = frozenset({"waiting", "paused"})
 _AHEAD: Final = 100  # events that are read at once
 _FILTERS: Final = tuple(sorted({*ExecutionQuery.__struct_fields__} - {"where", "contains", "order"}))
@@ -162,6 +166,42 @@ class ExecutionService(ControlService):
         """Return how many executions there are, by status."""
         self._actor.require(*READ)
         return await self._actor.runtime.lists.counts()
+
+    async def fork(self, execution_id: str, request: ForkRequest) -> Execution:
+        """Begin an execution with results of another one, which the user has to be allowed to read."""
+        actor, key = self._actor, request.idempotency_key
+        actor.require("execution:start")
+        actor.require(*READ)
+        origin = checked_id(execution_id)
+        asked = (request.node, request.at, None if request.input is UNSET else [request.input], request.version)
+        await actor.check_key(_FORK, origin, key, *asked, request.id)
+        instance, act_key = actor.runtime.instance, actor.key(_FORK, origin, key)
+        if request.id is not None:
+            id_ = checked_id(request.id)
+        else:
+            id_ = (
+                id_from_key(origin, act_key) if act_key is not None else instance.machine.ids.new(instance.clock.now())
+            )
+        known: dict[str, Any] = {
+            "origin": origin,
+            "node": request.node,
+            "at": request.at,
+            "reason": request.reason or None,
+        }
+        audit = actor.entry(_FORK, execution_id=id_, key=act_key, **known)
+        return await actor.runtime.forks.fork(origin, request, id_, Options(user=actor.by), audit)
+
+    async def plan_fork(self, execution_id: str, request: ForkRequest) -> ForkPlan:
+        """Return what a fork would keep and repeat; nothing is changed."""
+        self._actor.require(*READ)
+        return await self._actor.runtime.forks.plan(execution_id, request)
+
+    async def retries(self, workflow: str | None, limit: int, cursor: str | None) -> Page[ScheduledRetry]:
+        """Return a page of the attempts that open executions are to make later."""
+        self._actor.require(*READ)
+        runtime = self._actor.runtime
+        found = await find_retries(runtime.lists, runtime.queries, workflow, _after(cursor), min(limit, MOST))
+        return Page(items=found.retries, next=cursor_of(*found.after) if found.after is not None else None)
 
     async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log; of one that is filtered, a page may have few events while more are left."""

@@ -32,12 +32,14 @@ from layover.model.executions import (
     WaitingOn,
     Why,
 )
+from layover.model.forks import ForkPlan
 from layover.model.pause_ends import ResumeSignal
 from layover.model.people import Person
 from layover.model.points import Approvers, Decision, LoopScope, May, ParallelScope, PausePoint, PointLink, Question
 from layover.model.proofs import AuditKeySet, Receipt
 from layover.model.repeat_plans import RepeatPlan
 from layover.model.resumes import ResumeEntry
+from layover.model.scheduled_retries import ScheduledRetry
 from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
@@ -85,6 +87,8 @@ class SyncExecutionHandle:
     priority: int
     correlation_id: str | None
     parent_id: str | None
+    forked_from: str | None
+    forked_at: int | None
     trigger: Any
     trigger_cursors: dict[str, str]
     user: str | None
@@ -139,6 +143,22 @@ class SyncExecutionHandle:
     def cancel(self, reason: str = "", *, idempotency_key: str | None = None) -> Self: ...
     def retry(self, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
     def rewind(self, to: str, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
+    def fork(
+        self,
+        node: str | None = None,
+        *,
+        at: int | None = None,
+        input: object = ...,
+        version: int | None = None,
+        id: str | None = None,
+        reason: str = "",
+        idempotency_key: str | None = None,
+    ) -> SyncExecutionHandle: ...
+    def plan_fork(self, node: str | None = None, *, at: int | None = None, version: int | None = None) -> ForkPlan: ...
+    def run_now(
+        self, context_id: str | None = None, *, reason: str = "", idempotency_key: str | None = None
+    ) -> Self: ...
+    def cancel_retry(self, context_id: str, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
     def move(
         self,
         version: int,
@@ -469,6 +489,7 @@ class SyncDoor:
     def inbox(
         self, *, user: str | None = None, roles: Sequence[str] = (), workflow: str | None = None
     ) -> SyncListing[SyncPausePointHandle]: ...
+    def retries(self, *, workflow: str | None = None) -> SyncListing[ScheduledRetry]: ...
     def signal(self, name: str, data: object = None, *, key: str = "", id: str | None = None) -> SignalReceipt: ...
     def callback(self, token: str | None = None, *, point_id: str | None = None) -> SyncCallbackHandle: ...
     def trigger(self, name: str) -> SyncTriggerHandle: ...

@@ -96,7 +96,7 @@ class _Family:
 
 class _Executions(_Family):
     name = "executions"
-    acts = frozenset({"pause", "resume", "cancel", "retry", "rewind", "move"})
+    acts = frozenset({"pause", "resume", "cancel", "retry", "rewind", "move", "run_now", "cancel_retry"})
 
     async def start(self, request: StartRequest) -> Execution:
         """Start an execution and go on until it rests, or until it is as asked for."""

@@ -8,6 +8,8 @@ from tests.api.codes import (  # noqa: F401 - they bring their scenes along
     batching,
     defining,
     delivering,
+    forking,
+    hurrying,
     monitoring,
     proving,
     running,

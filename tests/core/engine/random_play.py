@@ -34,7 +34,10 @@ _ERROR = ev.Error(code="failed", type="OSError", message="lost")
 _DECODER = msgspec.json.Decoder(tuple[int, ev.AnyEvent])
 _FROM_NODE = (cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep)
 # These commands are new each time: a node has come further, an instance is lost, time has passed, a retry.
-_NEW_EACH_TIME = (cmd.Checkpoint, cmd.Recover, cmd.Wake, cmd.Rewind, cmd.Retry, cmd.StartLeg, cmd.StartQueued)
+_NEW_EACH_TIME = (
+    *(cmd.Checkpoint, cmd.Recover, cmd.Wake, cmd.Rewind, cmd.Retry, cmd.RunNow),
+    *(cmd.StartLeg, cmd.StartQueued),
+)
 
 
 class Places(FreeSlots):
@@ -231,6 +234,8 @@ class Player:
             cmd.StartQueued(node=dice.pick(names)),
             cmd.Retry(by="op"),
             cmd.Rewind(to=dice.pick(self._reached()), by="op"),
+            cmd.RunNow(node=dice.pick(("", *names)), by="op"),
+            cmd.CancelRetry(node=dice.pick(names), by="op"),
             cmd.CancelPoint(point=dice.pick(points)),
             cmd.ChildPaused(point=dice.pick(points), order=dice.integer(0, self.state.facts.pauses + 1)),
             cmd.ChildPaused(point=dice.pick(points)),
@@ -266,7 +271,7 @@ class Player:
             elif points and points[0].kind == "delivery":
                 self.send(cmd.Delivered(point=points[0].id, id="d", at=self.now))
             elif points and points[0].kind != "signal" and points[0].deadline is not None:
-                self.now = max(self.now, points[0].deadline, points[0].final_at or 0)
+                self.now = max(self.now, points[0].deadline, wake_at(self.state) or 0)
                 self.send(cmd.Wake())
             elif points:
                 self.send(cmd.CancelPoint(point=points[0].id))
@@ -395,7 +400,7 @@ class Player:
         found = self.state.points.rows.get(point)
         if found is not None and found.questions and not dice.chance(3):
             return cmd.ReplyBack(point=point, by=found.questions[-1].to, text="So.", at=at)
-        if found is not None and found.claim is not None and dice.chance(3):
+        if found is not None and found.claim is not None and not dice.chance(3):
             return cmd.ReleaseClaim(point=point, by=found.claim.by, at=at)
         options: tuple[cmd.AnyCommand, ...] = (
             cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000, take=dice.chance(2)),
@@ -423,6 +428,16 @@ def _is_open(before: Tables, name: str) -> bool:
     return isinstance(point, Point) and point.status == "open"
 
 
+def _fork(plan: Plan, dice: Dice) -> cmd.Fork:
+    """Return results that another execution may have had."""
+    chosen = [plan.graph.nodes[index] for index in plan.graph.starts if dice.chance()]
+    results = {
+        one.id: ev.CarriedNode(type=one.node.type, output=1, port=dice.pick(sorted(one.ports) or ["done"]))
+        for one in chosen
+    }
+    return cmd.Fork(origin="origin", at=9, nodes=results, sets=(ev.CarriedSet(node="n1", values={"v": 3}),))
+
+
 def begin(dice: Dice) -> Player:
     """Return a player whose execution has just been created."""
     document = workflow(dice, settled=False)
@@ -442,6 +457,7 @@ def begin(dice: Dice) -> Player:
             paused="The workflow is paused." if dice.chance(10) else "",
             parent="parent" if is_child else None,
             parent_point="point" if is_child else None,
+            fork=_fork(player.plan, dice) if dice.chance(10) else None,
         )
     )
     return player

@@ -16,6 +16,7 @@ from layover.api.routes import (
     destinations,
     document,
     executions,
+    forks,
     health,
     hooks,
     keys,
@@ -32,6 +33,7 @@ from layover.api.routes import (
     streams,
     triggers,
     views,
+    waits,
     workflows,
 )
 
@@ -42,6 +44,8 @@ FAMILIES: Final[tuple[Routes, ...]] = (
     start.routes,
     executions.routes,
     control.routes,
+    waits.routes,
+    forks.routes,
     streams.routes,
     points.routes,
     approvals.routes,

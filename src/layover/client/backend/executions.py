@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from msgspec import UNSET
 from msgspec.structs import replace
 
 from layover.client.event_stream import EventStream
@@ -37,12 +38,14 @@ from layover.model.executions import (
     StartBody,
     Why,
 )
+from layover.model.forks import ForkBody, ForkPlan
 from layover.model.node_searches import FoundNode
 from layover.model.pause_ends import signal_body
 from layover.model.points import PausePoint
 from layover.model.repeat_plans import RepeatPlan
 from layover.model.resumes import ResumeEntry
-from layover.model.shared import Page, ReasonBody, encode
+from layover.model.scheduled_retries import CancelRetryBody, RunNowBody, ScheduledRetry
+from layover.model.shared import Body, Page, ReasonBody, encode
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping
@@ -50,7 +53,7 @@ if TYPE_CHECKING:
     from layover.client.transport import Transport
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import EventQuery, ExecutionQuery, NodeQuery, NodeSearch, StartRequest
+    from layover.interface.backend import EventQuery, ExecutionQuery, ForkRequest, NodeQuery, NodeSearch, StartRequest
 
 _LONGEST_WAIT: Final = 25.0  # seconds; a server would wait for a minute, proxies between often hang up before that
 _REACHED: Final = 200  # the status of an execution that is as it was waited for
@@ -184,6 +187,39 @@ class HttpExecutions:
         """Drop the results of a node and of all that came after it, and go on from there."""
         return await self._act(execution_id, "rewind", RewindBody(to=to, reason=reason or None), idempotency_key)
 
+    async def fork(self, execution_id: str, request: ForkRequest) -> Execution:
+        """Begin an execution with results of another one."""
+        body = ForkBody(
+            node=request.node,
+            at=request.at,
+            input=UNSET if request.input is UNSET else plain(request.input),
+            version=request.version,
+            id=request.id,
+            reason=request.reason or None,
+        )
+        path = path_of("executions", execution_id, "fork")
+        return await self._transport.ask(post(path, body, request.idempotency_key), Execution)
+
+    async def plan_fork(self, execution_id: str, request: ForkRequest) -> ForkPlan:
+        """Return what a fork would keep and repeat."""
+        path = path_of("executions", execution_id, "fork", node=request.node, at=request.at, version=request.version)
+        return await self._transport.ask(get(path), ForkPlan)
+
+    async def run_now(self, execution_id: str, node: str | None, reason: str, idempotency_key: str | None) -> Execution:
+        """Let a node go on that waits for time; without one, all of them, or the start."""
+        body = RunNowBody(context_id=node, reason=reason or None)
+        return await self._act(execution_id, "run-now", body, idempotency_key)
+
+    async def cancel_retry(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
+        """Make no further attempt of a node that is to be tried again."""
+        body = CancelRetryBody(context_id=node, reason=reason or None)
+        return await self._act(execution_id, "cancel-retry", body, idempotency_key)
+
+    async def retries(self, workflow: str | None, limit: int, cursor: str | None) -> Page[ScheduledRetry]:
+        """Return a page of the attempts that open executions are to make later."""
+        path = path_of("retries", workflow=workflow, limit=limit, cursor=cursor)
+        return await self._transport.ask(get(path), Page[ScheduledRetry])
+
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat."""
         return await self._transport.ask(get(path_of("executions", execution_id, "retry")), RepeatPlan)
@@ -285,13 +321,7 @@ class HttpExecutions:
 
     # How it is asked for
 
-    async def _act(
-        self,
-        execution_id: str,
-        act: str,
-        body: ReasonBody | PauseBody | ResumeBody | RewindBody | MoveBody,
-        key: str | None,
-    ) -> Execution:
+    async def _act(self, execution_id: str, act: str, body: Body, key: str | None) -> Execution:
         answered = await self._transport.send(post(path_of("executions", execution_id, act), body, key))
         return await self._transport.newest(answered, Execution, self._as_it_is)
 

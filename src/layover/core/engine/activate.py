@@ -146,7 +146,8 @@ def _decide_inline(context: DecisionContext, name: str, planned: PlannedNode) ->
             complete(context, name, None, _chosen_port(context, name, planned, node))
         case Set():
             values = cast("dict[str, object]", context.render(name, planned, "values"))
-            context.emit(ev.VariableSet(scope=variable_scope(context.state, context.scope_of(name)), values=values))
+            scope = variable_scope(context.state, context.scope_of(name))
+            context.emit(ev.VariableSet(node=name, scope=scope, values=values))
             complete(context, name, None)
         case Compute():
             complete(context, name, context.render(name, planned, "output"))

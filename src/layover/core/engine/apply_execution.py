@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
+from layover.core.engine.apply_fork import take_over
 from layover.core.engine.apply_points import release_children
 from layover.core.engine.gate import calls_out
 from layover.core.engine.halting import resume_container
@@ -55,12 +56,15 @@ def admitted(state: ExecutionState, _event: ev.ExecutionAdmitted, _at: int) -> N
 
 
 def started(state: ExecutionState, _event: ev.ExecutionStarted, at: int) -> None:
-    early, variables = state.facts.early, state.plan.definition.variables
-    if early:
-        variables = {**variables, **early}
-    state.change(started_at=at, early={})
+    facts, variables = state.facts, state.plan.definition.variables
+    for values in (*(one.values for one in facts.carried_sets), facts.early):
+        if values:
+            variables = {**variables, **values}
+    state.change(started_at=at, early={}, carried={}, carried_sets=())
     graph = state.plan.graph
     open_scope(state, "", Scope(open=len(graph.nodes), variables=variables), graph)
+    if facts.carried:
+        take_over(state, facts.carried)
 
 
 def leg_started(state: ExecutionState, event: ev.LegStarted, _at: int) -> None:

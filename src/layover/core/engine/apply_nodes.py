@@ -123,6 +123,15 @@ def node_failed(state: ExecutionState, event: ev.NodeFailed, _at: int) -> None:
         settle(state, event.node, event.port)
 
 
+def wait_skipped(state: ExecutionState, event: ev.WaitSkipped, _at: int) -> None:
+    if not event.node:
+        state.change(start_at=None)  # what goes on in place of a timer is in the events that follow
+
+
+def retry_cancelled(_state: ExecutionState, _event: ev.RetryCancelled, _at: int) -> None:
+    """Change nothing: the failure that follows does."""
+
+
 def scope_opened(state: ExecutionState, event: ev.ScopeOpened, _at: int) -> None:
     name, key = event.node, event.key
     container = state.node(name)

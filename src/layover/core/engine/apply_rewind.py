@@ -16,6 +16,7 @@ from layover.core.engine.node_transitions import (
     make_ready,
     move,
     scopes_of,
+    variable_scope,
 )
 from layover.core.engine.state import ExecutionState, NodeState
 
@@ -48,7 +49,15 @@ def rewound(state: ExecutionState, event: ev.NodeRewound, _at: int) -> None:
     scope = state.scopes[path]
     state.scopes.put(path, replace(scope, open=scope.open + reopened))
     _arrive_again(state, path, graph, set(behind), graph.positions[first])
+    if event.variables or event.unset:
+        _take_back_variables(state, variable_scope(state, path), event)
     make_ready(state, event.node, replace(state.node(event.node), error=event.error))
+
+
+def _take_back_variables(state: ExecutionState, path: str, event: ev.NodeRewound) -> None:
+    scope = state.scopes[path]
+    kept = {name: value for name, value in (scope.variables or {}).items() if name not in event.unset}
+    state.scopes.put(path, replace(scope, variables={**kept, **event.variables}))
 
 
 def _give_back(state: ExecutionState, name: str, inner: list[str]) -> None:

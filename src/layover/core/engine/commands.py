@@ -6,7 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
-from layover.core.engine.events import Error
+from layover.core.engine.events import CarriedNode, CarriedSet, Error
 from layover.core.resume_waits import ResumeWait
 from layover.tracebacks import Traceback
 
@@ -18,6 +18,18 @@ class Command(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """
 
     traceparent: str = ""
+
+
+class Fork(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """Results of another execution that a new one begins with, and who wants that."""
+
+    origin: str
+    at: int
+    from_node: str = ""
+    nodes: dict[str, CarriedNode] = {}
+    sets: tuple[CarriedSet, ...] = ()
+    reason: str = ""
+    by: str | None = None
 
 
 class Create(Command, frozen=True, kw_only=True):
@@ -44,6 +56,7 @@ class Create(Command, frozen=True, kw_only=True):
     tags: tuple[str, ...] = ()
     priority: int = 0
     correlation_id: str | None = None
+    fork: Fork | None = None
 
 
 class Admit(Command, frozen=True, kw_only=True):
@@ -331,15 +344,37 @@ class Retry(Command, frozen=True, kw_only=True):
 class Rewind(Command, frozen=True, kw_only=True):
     """Drop the results of a node and of everything after it, and go on from that node.
 
-    `key` and `instance` are as for a retry.
+    `key` and `instance` are as for a retry. Variables that the dropped nodes had set are given their earlier values, or
+    are `unset`.
     """
 
     to: str
+    variables: dict[str, object] = {}
+    unset: tuple[str, ...] = ()
     reason: str = ""
     by: str | None = None
     key: str = ""
     instance: str = ""
     leg_traceparent: str = ""
+
+
+class RunNow(Command, frozen=True, kw_only=True):
+    """Let what waits for time go on at once: a delay, a sleep, or another attempt of a node.
+
+    Without a `node`, all of them, or the start that was delayed.
+    """
+
+    node: str = ""
+    reason: str = ""
+    by: str | None = None
+
+
+class CancelRetry(Command, frozen=True, kw_only=True):
+    """Make no further attempt of a node that is to be tried again: its last failure is final."""
+
+    node: str
+    reason: str = ""
+    by: str | None = None
 
 
 class Move(Command, frozen=True, kw_only=True):
@@ -403,6 +438,8 @@ AnyCommand: TypeAlias = (
     | Cancel
     | Retry
     | Rewind
+    | RunNow
+    | CancelRetry
     | Move
     | Recover
 )

@@ -8,7 +8,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeAlias, assert_never, cast, get_args
 
-from layover.core.engine import calls, conversations, gate, moving, points, recovery, resuming, signals, starting
+from layover.core.engine import (
+    calls,
+    conversations,
+    gate,
+    moving,
+    points,
+    recovery,
+    resuming,
+    run_now,
+    signals,
+    starting,
+)
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.activate import complete, start_queued
@@ -37,7 +48,17 @@ _ToPoint: TypeAlias = (
 )
 _OfConversation: TypeAlias = cmd.ClaimPoint | cmd.ReleaseClaim | cmd.StandIn | cmd.AskBack | cmd.ReplyBack
 _FromChild: TypeAlias = cmd.ChildPaused | cmd.ChildResumed
-_ByOperator: TypeAlias = cmd.Pause | cmd.ScheduleResume | cmd.Resume | cmd.Cancel | cmd.Retry | cmd.Rewind | cmd.Move
+_ByOperator: TypeAlias = (
+    cmd.Pause
+    | cmd.ScheduleResume
+    | cmd.Resume
+    | cmd.Cancel
+    | cmd.Retry
+    | cmd.Rewind
+    | cmd.Move
+    | cmd.RunNow
+    | cmd.CancelRetry
+)
 _ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
 
 
@@ -175,6 +196,10 @@ def _handle_operator_command(context: DecisionContext, command: _ByOperator) -> 
             context.emit(ev.ExecutionCancelled(reason=command.reason, by=command.by))
         case cmd.Retry() | cmd.Rewind():
             _reopen(context, command)
+        case cmd.RunNow():
+            run_now.run_now(context, command)
+        case cmd.CancelRetry():
+            run_now.cancel_retry(context, command)
         case cmd.Move():
             if moving.move(context, command):
                 check_all_scopes(context)

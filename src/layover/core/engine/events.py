@@ -30,6 +30,7 @@ from layover.core.engine.execution_events import (
     LegStarted,
     NodeRewound,
 )
+from layover.core.engine.fork_events import CarriedNode, CarriedSet, ExecutionForked
 from layover.core.engine.node_events import (
     NodeCheckpointed,
     NodeCompleted,
@@ -40,10 +41,12 @@ from layover.core.engine.node_events import (
     NodeRecorded,
     NodeScheduled,
     NodeStarted,
+    RetryCancelled,
     ScopeClosed,
     ScopeOpened,
     ScopeReopened,
     VariableSet,
+    WaitSkipped,
 )
 from layover.core.engine.point_events import (
     PausePointAnswered,
@@ -71,6 +74,8 @@ from layover.core.engine.point_events import (
 __all__ = [
     "TAKING_UP",
     "AnyEvent",
+    "CarriedNode",
+    "CarriedSet",
     "Cause",
     "DomainEvent",
     "Error",
@@ -79,6 +84,7 @@ __all__ = [
     "ExecutionCompleted",
     "ExecutionCreated",
     "ExecutionFailed",
+    "ExecutionForked",
     "ExecutionMoved",
     "ExecutionPauseNoted",
     "ExecutionPaused",
@@ -121,15 +127,18 @@ __all__ = [
     "PausePointSignalled",
     "PausePointTakenBack",
     "PointKind",
+    "RetryCancelled",
     "ScopeClosed",
     "ScopeEnd",
     "ScopeOpened",
     "ScopeReopened",
     "VariableSet",
+    "WaitSkipped",
 ]
 
 AnyEvent: TypeAlias = (
     ExecutionCreated
+    | ExecutionForked
     | ExecutionAdmitted
     | ExecutionStarted
     | LegStarted
@@ -153,6 +162,8 @@ AnyEvent: TypeAlias = (
     | NodeProbed
     | NodeCompleted
     | NodeFailed
+    | WaitSkipped
+    | RetryCancelled
     | ScopeOpened
     | ScopeClosed
     | ScopeReopened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from layover.core.engine import apply_execution as executions
-from layover.core.engine import apply_move, apply_rewind, conversations, halting
+from layover.core.engine import apply_fork, apply_move, apply_rewind, conversations, halting
 from layover.core.engine import apply_nodes as nodes
 from layover.core.engine import apply_points as points
 from layover.core.engine import events as ev
@@ -44,6 +44,7 @@ _APPLY: dict[type[ev.DomainEvent], Applier] = cast(
     "dict[type[ev.DomainEvent], Applier]",
     {
         ev.ExecutionCreated: executions.created,
+        ev.ExecutionForked: apply_fork.forked,
         ev.ExecutionAdmitted: executions.admitted,
         ev.ExecutionStarted: executions.started,
         ev.LegStarted: executions.leg_started,
@@ -67,6 +68,8 @@ _APPLY: dict[type[ev.DomainEvent], Applier] = cast(
         ev.NodeProbed: nodes.probed,
         ev.NodeCompleted: nodes.node_completed,
         ev.NodeFailed: nodes.node_failed,
+        ev.WaitSkipped: nodes.wait_skipped,
+        ev.RetryCancelled: nodes.retry_cancelled,
         ev.ScopeOpened: nodes.scope_opened,
         ev.ScopeClosed: nodes.scope_closed,
         ev.ScopeReopened: halting.scope_reopened,

@@ -137,10 +137,13 @@ class ExecutionReopened(DomainEvent, frozen=True, kw_only=True, tag="execution_r
 class NodeRewound(DomainEvent, frozen=True, kw_only=True, tag="rewound"):
     """The results of a node and of everything after it were dropped; it is ready again.
 
-    `error` is the failure that followed an answer, for the person who is asked again.
+    `error` is the failure that followed an answer, for the person who is asked again. Variables that the dropped nodes
+    had set have their earlier values again, or are `unset`.
     """
 
     node: str
+    variables: dict[str, object] = {}
+    unset: tuple[str, ...] = ()
     reason: str = ""
     by: str | None = None
     error: Error | None = None

@@ -105,7 +105,7 @@ def _fail_execution(context: DecisionContext, name: str, error: ev.Error) -> Non
         wanted
         and answered
         and answered != name
-        and can_go_back(context, answered)
+        and can_go_back(context.state, answered)
         and is_behind(context, name, answered)
     ):
         go_back(context, answered, f"The work after the answer failed: {error.message}", error=error)

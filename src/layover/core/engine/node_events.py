@@ -89,6 +89,22 @@ class NodeFailed(DomainEvent, frozen=True, kw_only=True, tag="failed"):
     traceback: Traceback | None = None
 
 
+class WaitSkipped(DomainEvent, frozen=True, kw_only=True, tag="wait_skipped"):
+    """An operator let a node go on before its time: a delay, a sleep or another attempt; without one, the start."""
+
+    node: str = ""
+    reason: str = ""
+    by: str | None = None
+
+
+class RetryCancelled(DomainEvent, frozen=True, kw_only=True, tag="retry_cancelled"):
+    """An operator decided that a node is not tried again: its last failure, which follows, is final."""
+
+    node: str
+    reason: str = ""
+    by: str | None = None
+
+
 # Scopes
 
 
@@ -122,7 +138,8 @@ class ScopeReopened(DomainEvent, frozen=True, kw_only=True, tag="scope_reopened"
 
 
 class VariableSet(DomainEvent, frozen=True, kw_only=True, tag="variable_set"):
-    """Variables were given new values; `scope` is the path of the scope that holds them."""
+    """Variables were given new values, by a node; `scope` is the path of the scope that holds them."""
 
+    node: str = ""  # not known in logs of earlier releases
     scope: str = ""
     values: dict[str, object]

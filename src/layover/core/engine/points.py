@@ -170,7 +170,7 @@ def _set_variables(context: DecisionContext, point: Point) -> None:
     """Set the variables of an answer: in the execution, as a resume does, and in the scope that the branch reads."""
     scopes = dict.fromkeys(("", variable_scope(context.state, context.scope_of(point.node))))
     for scope in scopes:
-        context.emit(ev.VariableSet(scope=scope, values=point.variables))
+        context.emit(ev.VariableSet(node=point.node, scope=scope, values=point.variables))
 
 
 def _settle_doubt(context: DecisionContext, point: Point) -> None:

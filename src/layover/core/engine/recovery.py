@@ -50,7 +50,7 @@ def retry(context: DecisionContext, command: cmd.Retry) -> None:
 
 def rewind(context: DecisionContext, command: cmd.Rewind) -> None:
     """Go back to a node that has been reached, in a scope that is not done; otherwise nothing changes."""
-    if can_go_back(context, command.to):
+    if can_go_back(context.state, command.to):
         was_closed = bool(context.state.facts.closed)
         go_back(context, command.to, command.reason, command=command)
         if was_closed:

@@ -43,8 +43,8 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
 
 def repeats_of(state: ExecutionState, command: Retry | Rewind, now: int) -> Repeats | None:
     """Return what a command would repeat; None if it would change nothing. The state stays as it was."""
-    before, points = _reached_nodes(state), dict(state.points.rows)
-    calls = {name for name, node in before.items() if _has_called(state, name, node)}
+    before, points = reached_nodes(state), dict(state.points.rows)
+    calls = {name for name, node in before.items() if has_called(state, name, node)}
     context = DecisionContext(state, now)
     try:
         handle(context, command)
@@ -54,7 +54,7 @@ def repeats_of(state: ExecutionState, command: Retry | Rewind, now: int) -> Repe
         cancelled = [event.point for event in context.events if isinstance(event, PausePointCancelled)]
         return Repeats(
             repeated=tuple(sorted(again)),
-            dropped=tuple(sorted(name for name, node in again.items() if _has_result(node))),
+            dropped=tuple(sorted(name for name, node in again.items() if has_result(node))),
             superseded=tuple(sorted(points[point].node for point in cancelled)),
             calls=tuple(sorted(calls.intersection(again))),
         )
@@ -62,7 +62,7 @@ def repeats_of(state: ExecutionState, command: Retry | Rewind, now: int) -> Repe
         state.revert()
 
 
-def _reached_nodes(state: ExecutionState) -> dict[str, NodeState]:
+def reached_nodes(state: ExecutionState) -> dict[str, NodeState]:
     """Return the nodes that have been reached, those in halted scopes included."""
     found = dict(state.nodes.rows)
     for path, halted in state.halted.rows.items():
@@ -70,7 +70,7 @@ def _reached_nodes(state: ExecutionState) -> dict[str, NodeState]:
     return {name: node for name, node in found.items() if node.status not in _NOT_REACHED}
 
 
-def _has_called(state: ExecutionState, name: str, node: NodeState) -> bool:
+def has_called(state: ExecutionState, name: str, node: NodeState) -> bool:
     """Return whether a node has called a function, started a child or sent something; perhaps only begun to."""
     planned = state.planned(name)
     return (
@@ -78,7 +78,7 @@ def _has_called(state: ExecutionState, name: str, node: NodeState) -> bool:
     )
 
 
-def _has_result(node: NodeState) -> bool:
+def has_result(node: NodeState) -> bool:
     """Return whether others may have read what a node gave: one that was given up gave nothing."""
     return is_settled(node) and not is_given_up(node)
 

@@ -24,21 +24,21 @@ if TYPE_CHECKING:
 _NOT_REACHED: Final[frozenset[NodeStatus]] = frozenset({"idle", "skipped", "ready"})
 
 
-def can_go_back(context: DecisionContext, to: str) -> bool:
+def can_go_back(state: ExecutionState, to: str) -> bool:
     """Return whether a node has been reached in a scope that is still there or halted."""
     name, _, path = to.partition(":")
-    halted = context.state.halted.get(path)
+    halted = state.halted.get(path)
     if halted is not None:
         node = halted.nodes.get(name)
         return node is not None and node.status not in _NOT_REACHED
-    if path not in context.state.scopes or name not in context.state.graph(path).positions:
+    if path not in state.scopes or name not in state.graph(path).positions:
         return False
-    return context.state.node(to).status not in _NOT_REACHED
+    return state.node(to).status not in _NOT_REACHED
 
 
 def is_behind(context: DecisionContext, name: str, to: str) -> bool:
     """Return whether a node comes after another, in the same graph or inside something that does."""
-    return _is_among(context, name, _names_behind(context, to))
+    return is_among(name, names_behind(context.state, to))
 
 
 def give_up(context: DecisionContext, point: Point, reason: str, by: str | None = None) -> None:
@@ -62,14 +62,17 @@ def go_back(
     error: ev.Error | None = None,
 ) -> None:
     """Go back to a node for which `can_go_back` holds; a closed execution is reopened by the command that asks."""
-    names = _names_behind(context, to)
+    names = names_behind(context.state, to)
     for point in _points_behind(context.state, names):
         give_up(context, context.state.points[point], reason)
     if context.state.facts.closed and command is not None:
         reopen_execution(context, "rewind", command, behind=names)
     _reopen_around(context, context.scope_of(to))
-    by = command.by if command is not None else None
-    context.emit(ev.NodeRewound(node=to, reason=reason, by=by, error=error))
+    if command is None:
+        context.emit(ev.NodeRewound(node=to, reason=reason, error=error))
+        return
+    variables, unset = command.variables, command.unset
+    context.emit(ev.NodeRewound(node=to, variables=variables, unset=unset, reason=reason, by=command.by, error=error))
 
 
 def reopen_execution(
@@ -94,8 +97,8 @@ def reopen_execution(
                 containers.add(name)
             else:
                 nodes.append(name)
-    ready = tuple(sorted(name for name in nodes if not _is_among(context, name, behind)))
-    going_on = tuple(sorted(name for name in containers if not _is_among(context, name, behind)))
+    ready = tuple(sorted(name for name in nodes if not is_among(name, behind)))
+    going_on = tuple(sorted(name for name in containers if not is_among(name, behind)))
     context.emit(
         ev.ExecutionReopened(
             why=why,
@@ -134,11 +137,13 @@ def _points_behind(state: ExecutionState, names: list[str]) -> list[str]:
     return sorted((*own, *points_in(state, (path for name in names for path in scopes_of(state, name)))))
 
 
-def _names_behind(context: DecisionContext, to: str) -> list[str]:
+def names_behind(state: ExecutionState, to: str) -> list[str]:
+    """Return a node and all nodes of its scope that can be reached from it."""
     name, _, path = to.partition(":")
-    graph = context.state.graph(path)
+    graph = state.graph(path)
     return [context_id(path, graph.nodes[index].id) for index in behind_of(graph, graph.positions[name])]
 
 
-def _is_among(context: DecisionContext, name: str, names: Sequence[str]) -> bool:
-    return any(name == one or context.scope_of(name).startswith(scope_path(one, "")) for one in names)
+def is_among(name: str, names: Sequence[str]) -> bool:
+    """Return whether a node is one of some nodes, or in a scope of one of them."""
+    return any(name == one or name.partition(":")[2].startswith(scope_path(one, "")) for one in names)

@@ -35,6 +35,18 @@ def create(context: DecisionContext, command: cmd.Create) -> None:
         parent, point, depth = command.parent, command.parent_point, command.depth
         created = replace(created, parent=parent, parent_point=point, depth=depth)
     context.emit(created)
+    if (fork := command.fork) is not None:
+        context.emit(
+            ev.ExecutionForked(
+                origin=fork.origin,
+                at=fork.at,
+                from_node=fork.from_node,
+                nodes=fork.nodes,
+                sets=fork.sets,
+                reason=fork.reason,
+                by=fork.by,
+            )
+        )
     if command.paused:
         context.emit(ev.ExecutionPausing(reason=command.paused, by=command.paused_by))
     if command.instance and _may_start(context):
@@ -53,6 +65,8 @@ def start(context: DecisionContext) -> None:
     """Start an execution that has not started, if nothing prevents it."""
     if _may_start(context):
         context.emit(ev.ExecutionStarted())
+        if not context.state.scopes.rows[""].open:  # a fork whose results are complete
+            context.settled.append("")
 
 
 def _may_start(context: DecisionContext) -> bool:

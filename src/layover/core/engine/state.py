@@ -15,7 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.core.approval_rules import ApprovalRules, RecordedDecision
-from layover.core.engine.events import Error, Fate, NodeStatus, PointKind
+from layover.core.engine.events import CarriedNode, CarriedSet, Error, Fate, NodeStatus, PointKind
 from layover.core.engine.tables import Table, UndoLog
 from layover.core.engine.timers import Timers
 from layover.core.ids import child_id, may_live_again
@@ -209,6 +209,10 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     start_at: int | None = None
     hold: bool = False
     early: dict[str, object] = {}  # variables that a resume brought before the start
+    forked_from: str | None = None
+    forked_at: int | None = None
+    carried: dict[str, CarriedNode] = {}  # results of the origin, until the start
+    carried_sets: tuple[CarriedSet, ...] = ()
     started_at: int = 0
     closed: Literal["", "completed", "failed", "cancelled"] = ""
     gate: Literal["open", "pausing", "paused"] = "open"

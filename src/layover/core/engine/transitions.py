@@ -89,6 +89,7 @@ NODE_ONWARD: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
         ("waiting", "running", ev.PausePointApplied),
         ("waiting", "running", ev.PausePointExpired),
         ("backoff", "scheduled", ev.NodeScheduled),
+        ("backoff", "failed", ev.NodeFailed),
         ("incident", "scheduled", ev.NodeScheduled),
         *(("stopped", after, ev.NodeFailed) for after in ("failed", "backoff", "incident")),
     }

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack, cast
 
+from msgspec.structs import replace
+
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.decide import decide
 from layover.core.engine.events import ExecutionResumed
 from layover.core.engine.gate import longest_pause_ends
+from layover.core.engine.rewind import can_go_back
 from layover.core.moments import moment
 from layover.core.payloads import plain
 from layover.core.resume_waits import NO_END
@@ -23,6 +26,7 @@ from layover.runtime.ids import checked_id
 from layover.runtime.operations.command_sender import PAGE, options_of
 from layover.runtime.operations.refusals import does_not_fit, unless_closed
 from layover.runtime.operations.repeat_plans import plan_of
+from layover.runtime.queries.past import past_of
 
 if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
@@ -105,13 +109,40 @@ class Control:
     async def rewind(self, execution_id: str, to: str, reason: str = "", **operation: Unpack[Operation]) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
         options = options_of("rewind", operation)
-        command = cmd.Rewind(to=to, reason=reason, by=options.by, key=options.source)
+        command = await self._with_variables(
+            execution_id, cmd.Rewind(to=to, reason=reason, by=options.by, key=options.source)
+        )
         return await self._effective(execution_id, command, options)
+
+    async def run_now(
+        self, execution_id: str, node: str, reason: str = "", **operation: Unpack[Operation]
+    ) -> Execution:
+        """Let a node go on that waits for time; without one, all of them, or the start."""
+        options = options_of("run_now", operation)
+        return await self._effective(execution_id, cmd.RunNow(node=node, reason=reason, by=options.by), options)
+
+    async def cancel_retry(
+        self, execution_id: str, node: str, reason: str = "", **operation: Unpack[Operation]
+    ) -> Execution:
+        """Make no further attempt of a node that is to be tried again."""
+        options = options_of("cancel_retry", operation)
+        return await self._effective(execution_id, cmd.CancelRetry(node=node, reason=reason, by=options.by), options)
 
     async def plan(self, execution_id: str, command: cmd.Retry | cmd.Rewind) -> RepeatPlan:
         """Return what a retry or a rewind would do; nothing is changed."""
+        if isinstance(command, cmd.Rewind):
+            command = await self._with_variables(execution_id, command)
         _, cached = await self._queries.load(execution_id)
         return plan_of(cached.state, command, self._instance.clock.now())
+
+    async def _with_variables(self, execution_id: str, command: cmd.Rewind) -> cmd.Rewind:
+        """Return a rewind with the values that variables get back, which only the log knows."""
+        row, cached = await self._queries.load(execution_id)
+        if not can_go_back(cached.state, command.to):  # it is refused as it is
+            return command
+        past = await past_of(self._instance.store, row, self._instance.plans, row.head.last_seq)
+        variables, unset = past.restored(command.to)
+        return replace(command, variables=variables, unset=unset)
 
     async def _effective(self, execution_id: str, command: cmd.AnyCommand, options: OperationOptions) -> Execution:
         """Send a command that would change something as things stand; refuse one that would not."""

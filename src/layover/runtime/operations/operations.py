@@ -11,6 +11,7 @@ from layover.runtime.operations.command_sender import CommandSender, CommandWait
 from layover.runtime.operations.control import Control
 from layover.runtime.operations.deliveries import Deliveries
 from layover.runtime.operations.executions import Executions
+from layover.runtime.operations.forks import Forks
 from layover.runtime.operations.mover import Mover
 from layover.runtime.operations.people import PeopleTable
 from layover.runtime.operations.reopener import Reopener
@@ -43,6 +44,7 @@ class Operations:
         self.executions = Executions(instance, self.queries, self.points)
         self.mover = Mover(instance, self.queries, sender, waits)
         self.control = Control(instance, self.queries, sender, Reopener(instance, self.queries, sender, waits))
+        self.forks = Forks(instance, self.queries, self.executions)
         self.answers = Answers(instance, self.queries, sender)
         self.signals = instance.signals
         self.callbacks = Callbacks(store, driver)
@@ -105,6 +107,11 @@ class Opened:
     def callbacks(self) -> Callbacks:
         """Takes replies to callback nodes."""
         return self.operations.callbacks
+
+    @property
+    def forks(self) -> Forks:
+        """Forks executions."""
+        return self.operations.forks
 
     @property
     def workflows(self) -> Workflows:

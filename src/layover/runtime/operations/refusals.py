@@ -25,6 +25,8 @@ def does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | NotFound
     """Return why a command would change nothing."""
     if isinstance(command, cmd.Rewind):
         return _cannot_go_back(state, command.to)
+    if isinstance(command, cmd.RunNow | cmd.CancelRetry):
+        return _waits_for_no_time(state, command)
     undecided = any(one.kind == "approval" and one.status == "open" for one in state.points.rows.values())
     if isinstance(command, cmd.Resume) and undecided:
         return WrongState("It waits for a decision: approve or reject.", state.status, code="decision_required")
@@ -34,6 +36,33 @@ def does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | NotFound
     return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)
 
 
+def _waits_for_no_time(state: State, command: cmd.RunNow | cmd.CancelRetry) -> WrongState | NotFound:
+    """Return why a wait cannot be ended: the gate is closed, there is no such node, or it waits for something else."""
+    status, node = state.status, command.node
+    if state.facts.closed:
+        return WrongState(f"The execution is {status}.", status)
+    if node and not _has_node(state, node):
+        return _unknown_node(state, node)
+    if state.facts.gate != "open":
+        return WrongState("An operator has paused it, and nothing starts before it is resumed.", status)
+    if state.facts.hold:
+        return WrongState("A limit holds it back: it starts when that admits it.", status)
+    what = "is tried again later" if isinstance(command, cmd.CancelRetry) else "waits for time to pass"
+    where = f"`{node[:200]}` is no node that {what}" if node else f"Nothing of it {what}"
+    return WrongState(f"{where}.", status)
+
+
+def _has_node(state: State, context: str) -> bool:
+    try:
+        return planned_at(state.plan, parse_context_id(context)) is not None
+    except MalformedContextId:
+        return False
+
+
+def _unknown_node(state: State, context: str) -> NotFound:
+    return NotFound(f"The workflow `{state.facts.workflow}` has no node `{context[:200]}`.", code="unknown_node")
+
+
 def _cannot_go_back(state: State, to: str) -> WrongState | NotFound:
     """Return why one cannot go back to a node: there is none, it was not reached, or what it was in is done."""
     try:
@@ -41,7 +70,7 @@ def _cannot_go_back(state: State, to: str) -> WrongState | NotFound:
     except MalformedContextId:
         place = None
     if place is None or place.key is not None or planned_at(state.plan, place) is None:
-        return NotFound(f"The workflow `{state.facts.workflow}` has no node `{to[:200]}`.", code="unknown_node")
+        return _unknown_node(state, to)
     path = to.partition(":")[2]
     if path in state.scopes or path in state.halted:
         return WrongState(f"`{to[:200]}` has not been reached, so there is nothing to go back to.", state.status)

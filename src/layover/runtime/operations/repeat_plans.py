@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from layover.core.engine import commands as cmd
 from layover.core.engine.decide import decide
 from layover.core.engine.repeats import repeats_of
 from layover.model.repeat_plans import RepeatPlan
 from layover.runtime.operations.refusals import does_not_fit
 
 if TYPE_CHECKING:
-    from layover.core.engine import commands as cmd
     from layover.core.engine.state import ExecutionState
 
 
@@ -19,4 +19,11 @@ def plan_of(state: ExecutionState, command: cmd.Retry | cmd.Rewind, now: int) ->
     found = repeats_of(state, command, now) if decide(state, command, now) else None
     if found is None:
         raise does_not_fit(state, command)
-    return RepeatPlan(repeated=found.repeated, dropped=found.dropped, superseded=found.superseded, calls=found.calls)
+    changed = () if isinstance(command, cmd.Retry) else (*command.variables, *command.unset)
+    return RepeatPlan(
+        repeated=found.repeated,
+        dropped=found.dropped,
+        superseded=found.superseded,
+        calls=found.calls,
+        variables=tuple(sorted(changed)),
+    )

@@ -29,6 +29,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     correlation_id: str | None = None
     trigger: object = None
     largest_trigger: int = MAX_INLINE  # bytes
+    fork: cmd.Fork | None = None  # results that it begins with
     delay: int | str | None = None  # milliseconds, or a duration such as `1h30m`
 
 
@@ -66,6 +67,7 @@ def creation(
         tags=options.tags,
         priority=options.priority,
         correlation_id=options.correlation_id,
+        fork=options.fork,
         instance=instance,
         start_at=now + delay if delay else None,
         paused=held_because(held) if held is not None else "",

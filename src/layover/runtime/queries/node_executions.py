@@ -80,6 +80,12 @@ class Telling:
         if take is not None:
             take(self, at, event)
 
+    def _forked(self, _at: int, event: ev.ExecutionForked) -> None:
+        """Show the results that it began with: its origin has when and how they came about."""
+        for name, result in event.nodes.items():
+            node = self._node(name)
+            node.status, node.output, node.port, node.error = result.status, result.output, result.port, result.error
+
     def move(self, plan: Plan, names: Mapping[str, str]) -> None:
         """Go on by another version, in which some nodes have other names; what is not there any more stays told."""
         self._plan = plan
@@ -241,6 +247,7 @@ class Telling:
         return graph
 
     _TAKERS: ClassVar[dict[type[ev.DomainEvent], Callable[[Telling, int, Any], None]]] = {
+        ev.ExecutionForked: _forked,
         ev.NodeScheduled: _scheduled,
         ev.NodeStarted: _started,
         ev.NodeCompleted: _completed,

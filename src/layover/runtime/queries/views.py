@@ -97,6 +97,8 @@ def execution_view(
             pause_points=shown,
             response=first_response(shown) if shown is not UNSET else UNSET,
         )
+    if facts.forked_from is not None:
+        found = replace(found, forked_from=facts.forked_from, forked_at=facts.forked_at)
     if facts.trigger is None and not facts.resume_count:
         return found
     return replace(

@@ -1,0 +1,118 @@
+"""What the log knows and the state does not: who has set which variables, and what has called in scopes that are done.
+
+The state knows what a variable is, not what it was. So an act that drops results reads the log: each value that was set
+is kept here with the node that set it, in the order of the log. Without the values of the dropped nodes, the others add
+up to what the variables would be if those nodes had not run. Values from operators and from nodes that keep their
+results stay. And a container that begins anew repeats calls of rounds and branches that have left nothing behind.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from layover.core.engine import events as ev
+from layover.core.engine.evolve import fold
+from layover.core.engine.node_transitions import scope_path
+from layover.core.engine.repeats import has_called
+from layover.core.engine.rewind import is_among, names_behind
+from layover.core.engine.state import ExecutionState, Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from layover.core.plan import Plan
+
+
+def outermost(context: str) -> str:
+    """Return the node outside all scopes that a node is in, or itself."""
+    name, _, path = context.partition(":")
+    return path.partition(":")[0].partition(".")[0] if path else name
+
+
+class Restored(NamedTuple):
+    """Variables that get back an earlier value, and those that did not exist then."""
+
+    variables: dict[str, object]
+    unset: tuple[str, ...]
+
+
+class Past:
+    """What one execution has set and called, up to an event."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.state = ExecutionState(plan)
+        self.sets: dict[str, list[ev.CarriedSet]] = {}
+        self.containers: set[str] = set()  # outside all scopes, in which something was called
+
+    def read(self, entries: Iterable[tuple[int, ev.AnyEvent]]) -> Past:
+        """Read more of the log."""
+        for at, event in entries:
+            if isinstance(event, ev.NodeRewound) and (event.variables or event.unset):
+                self._forget(event.node)
+            facts = self.state.facts
+            fold(self.state, [(at, event)])
+            match event:
+                case ev.ExecutionStarted():
+                    defaults, early = self.state.plan.definition.variables, facts.early
+                    self.sets[""] = [_set("", defaults), *facts.carried_sets, _set("", early)]
+                case ev.ExecutionResumed() if event.data and facts.started_at:
+                    self.sets[""].append(_set("", event.data))
+                case ev.ExecutionMoved() if event.names:
+                    self._rename(event.names)
+                case ev.VariableSet():
+                    self.sets[event.scope].append(_set(event.node, event.values))
+                case ev.ScopeOpened():
+                    path = scope_path(event.node, event.key)
+                    copied = self.state.scopes[path].variables
+                    if copied is not None:
+                        self.sets[path] = [_set("", copied)]
+                case ev.NodeStarted() | ev.PausePointOpened() if ":" in event.node:
+                    if has_called(self.state, event.node, self.state.node(event.node)):
+                        self.containers.add(outermost(event.node))
+                case _:
+                    pass
+        return self
+
+    def restored(self, to: str) -> Restored:
+        """Return what becomes of the variables when a node and all behind it are dropped."""
+        path = self._variable_scope(to.partition(":")[2])
+        sets, names = self.sets.get(path, []), names_behind(self.state, to)
+        touched = {name for one in sets if _is_by(one, names) for name in one.values}
+        before, after = _sum(sets), _sum([one for one in sets if not _is_by(one, names)])
+        changed = {name: after[name] for name in sorted(touched) if name in after and after[name] != before[name]}
+        return Restored(changed, tuple(sorted(name for name in touched if name not in after)))
+
+    def _forget(self, to: str) -> None:
+        path, names = self._variable_scope(to.partition(":")[2]), names_behind(self.state, to)
+        self.sets[path] = [one for one in self.sets.get(path, []) if not _is_by(one, names)]
+
+    def _rename(self, names: dict[str, str]) -> None:
+        """Follow nodes that have another id in the version to which the execution has moved."""
+        for path, sets in self.sets.items():
+            self.sets[path] = [ev.CarriedSet(node=names.get(one.node, one.node), values=one.values) for one in sets]
+        self.containers = {names.get(one, one) for one in self.containers}
+
+    def _variable_scope(self, path: str) -> str:
+        """Return the path of the scope that holds the variables of a scope, which may be halted."""
+        while self._scope(path).variables is None:
+            path = path.rpartition(":")[0]
+        return path
+
+    def _scope(self, path: str) -> Scope:
+        halted = self.state.halted.get(path)
+        return halted.scope if halted is not None else self.state.scopes[path]
+
+
+def _set(node: str, values: dict[str, object]) -> ev.CarriedSet:
+    return ev.CarriedSet(node=node, values=values)
+
+
+def _is_by(one: ev.CarriedSet, names: Sequence[str]) -> bool:
+    return bool(one.node) and is_among(one.node, names)
+
+
+def _sum(sets: Iterable[ev.CarriedSet]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for one in sets:
+        found.update(one.values)
+    return found
