@@ -13,9 +13,12 @@ import os
 import secrets
 import sys
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from layover import Engine, Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 HERE = Path(__file__).parent
 WORKFLOWS = [HERE / "server", HERE / "order.yaml"]
@@ -33,7 +36,7 @@ def admin_key(folder: Path) -> str:
     return file.read_text()
 
 
-FUNCTIONS = [nodes.find_payment, nodes.pay_back, nodes.charge_card, nodes.start_picking]
+FUNCTIONS: list[Callable[..., object]] = [nodes.find_payment, nodes.pay_back, nodes.charge_card, nodes.start_picking]
 
 
 async def waiting(database: str, url: str) -> tuple[str, str, str, str]:

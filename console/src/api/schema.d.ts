@@ -398,6 +398,96 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/executions/{id}/run-now": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let a node go on that waits for time: a delay, a sleep of a function, or another attempt.
+         * @description Without a `context_id`, all of them go on, or the start that was delayed.
+         *
+         *     Needs the permission `execution:cancel`.
+         */
+        post: operations["run_now"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/cancel-retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make no further attempt of a node that is to be tried again: its last failure is final.
+         * @description Needs the permission `execution:cancel`.
+         */
+        post: operations["cancel_retry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/retries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the attempts that open executions are to make later, those of the newest execution first.
+         * @description A page looks at a hundred executions: it may have fewer retries than asked for, or none, and still a `next`.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["list_retries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/fork": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Say what a fork would keep and repeat; nothing is changed. It is refused as the fork would be.
+         * @description Needs the permission `execution:read`.
+         */
+        get: operations["plan_fork"];
+        put?: never;
+        /**
+         * Begin another execution with results of one, which stays as it is; both have to be allowed to the caller.
+         * @description It goes on from a `node`, or after the event `at`; without either, after the newest event. Nodes that are done before that keep their results; everything else is run again, with points, children and calls of its own. Variables are as if the dropped nodes had not run.
+         *
+         *     Needs the permission `execution:start`.
+         */
+        post: operations["fork_execution"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/{id}/stream": {
         parameters: {
             query?: never;
@@ -2904,6 +2994,16 @@ export interface components {
             watch: string;
         };
         /**
+         * CancelRetryBody
+         * @description The node that is not to be tried again.
+         */
+        CancelRetryBody: {
+            /** @example review:lines.2 */
+            context_id: string;
+            /** @default null */
+            reason: string | null;
+        };
+        /**
          * Check
          * @description One thing that has to be right.
          */
@@ -3278,6 +3378,8 @@ export interface components {
             priority: number;
             correlation_id: string | null;
             parent_id: string | null;
+            forked_from: string | null;
+            forked_at: number | null;
             trigger: unknown;
             trigger_cursors: {
                 [key: string]: string;
@@ -3420,6 +3522,40 @@ export interface components {
             passes: boolean;
             reason: string;
             input: unknown;
+        };
+        /**
+         * ForkBody
+         * @description Where the fork goes on: from a node, or after the event of a number. Without either, after the newest event.
+         *
+         *         Without an `input` or a `version` it has those of its origin.
+         */
+        ForkBody: {
+            /** @default null */
+            node: string | null;
+            /** @default null */
+            at: number | null;
+            input?: unknown;
+            /** @default null */
+            version: number | null;
+            /** @default null */
+            id: string | null;
+            /** @default null */
+            reason: string | null;
+        };
+        /**
+         * ForkPlan
+         * @description What a fork would keep and repeat of its origin, in context ids; nothing was changed.
+         *
+         *         A loop or parallel stands for all that was in rounds and branches that are done.
+         */
+        ForkPlan: {
+            at: number;
+            version: number | null;
+            kept: string[];
+            repeated: string[];
+            dropped: string[];
+            calls: string[];
+            variables: Record<string, never>;
         };
         /**
          * FoundNode
@@ -4122,6 +4258,7 @@ export interface components {
             repeated: string[];
             dropped: string[];
             superseded: string[];
+            variables: string[];
             calls: string[];
         };
         /**
@@ -4393,6 +4530,16 @@ export interface components {
             grace: string | null;
         };
         /**
+         * RunNowBody
+         * @description What to run now: a node that waits for time. Without one, all of them, or the start that was delayed.
+         */
+        RunNowBody: {
+            /** @default null */
+            context_id: string | null;
+            /** @default null */
+            reason: string | null;
+        };
+        /**
          * RunningInstance
          * @description An engine that has the database open, or has left leases behind.
          *
@@ -4434,6 +4581,32 @@ export interface components {
          */
         SavedViewPage: {
             items: components["schemas"]["SavedView"][];
+            next: string | null;
+        };
+        /**
+         * ScheduledRetry
+         * @description A node that has failed and is tried again at a moment; behind the pause of an operator, after it.
+         */
+        ScheduledRetry: {
+            /**
+             * Format: uuid
+             * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+             */
+            execution_id: string;
+            workflow: string;
+            /** @example review:lines.2 */
+            context_id: string;
+            attempt: number;
+            failures: number;
+            due_at: string | null;
+            failure: components["schemas"]["Failure"] | null;
+        };
+        /**
+         * ScheduledRetryPage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        ScheduledRetryPage: {
+            items: components["schemas"]["ScheduledRetry"][];
             next: string | null;
         };
         /**
@@ -5289,6 +5462,22 @@ export interface components {
                 };
             };
         };
+        /** @description Conflict: `already_exists`, `idempotency_mismatch`, `in_progress`, `limit_reached`, `workflow_inactive`, `wrong_state` */
+        "already_exists.idempotency_mismatch.in_progress.limit_reached.workflow_inactive.wrong_state": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "already_exists" | "idempotency_mismatch" | "in_progress" | "limit_reached" | "workflow_inactive" | "wrong_state";
+                    /** @constant */
+                    status?: 409;
+                };
+            };
+        };
         /** @description Unauthorized: `bad_signature` */
         bad_signature: {
             headers: {
@@ -5843,6 +6032,21 @@ export interface components {
                 };
             };
         };
+        /** @description Unprocessable Entity: `invalid_input` */
+        invalid_input: {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_input";
+                    /** @constant */
+                    status?: 422;
+                };
+            };
+        };
         /** @description Bad Request: `invalid_parameter` */
         invalid_parameter: {
             headers: {
@@ -6203,6 +6407,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemDetails"] & {
                     /** @enum {unknown} */
                     code?: "not_found" | "unknown_execution" | "unknown_node" | "unknown_version";
+                    /** @constant */
+                    status?: 404;
+                };
+            };
+        };
+        /** @description Not Found: `not_found`, `unknown_execution`, `unknown_node`, `unknown_version`, `unknown_workflow` */
+        "not_found.unknown_execution.unknown_node.unknown_version.unknown_workflow": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found" | "unknown_execution" | "unknown_node" | "unknown_version" | "unknown_workflow";
                     /** @constant */
                     status?: 404;
                 };
@@ -6695,6 +6914,22 @@ export interface components {
                     code?: "unsupported_media_type";
                     /** @constant */
                     status?: 415;
+                };
+            };
+        };
+        /** @description Conflict: `workflow_inactive`, `wrong_state` */
+        "workflow_inactive.wrong_state": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                "Retry-After": components["headers"]["RetryAfter"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "workflow_inactive" | "wrong_state";
+                    /** @constant */
+                    status?: 409;
                 };
             };
         };
@@ -7701,6 +7936,230 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
             422: components["responses"]["invalid_body"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    run_now: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of an execution.
+                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RunNowBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed.malformed_id"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_execution.unknown_node"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_mismatch.in_progress.wrong_state"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_body"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    cancel_retry: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of an execution.
+                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CancelRetryBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed.malformed_id"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_execution.unknown_node"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["idempotency_mismatch.in_progress.wrong_state"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_body"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    list_retries: {
+        parameters: {
+            query?: {
+                /** @description Those of this workflow. */
+                workflow?: string;
+                /** @description How many at most; more than 100 are not given. */
+                limit?: number;
+                /** @description The `next` of the page before. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduledRetryPage"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_cursor"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    plan_fork: {
+        parameters: {
+            query?: {
+                /** @description From this node on. */
+                node?: string;
+                /** @description After the event of this number. */
+                at?: number;
+                /** @description In this version of the workflow. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an execution.
+                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForkPlan"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_id"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_execution.unknown_node.unknown_version.unknown_workflow"];
+            409: components["responses"]["workflow_inactive.wrong_state"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_input"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    fork_execution: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description The id of an execution.
+                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ForkBody"];
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    Location: components["headers"]["Location"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed.malformed_id"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_execution.unknown_node.unknown_version.unknown_workflow"];
+            408: components["responses"]["request_timeout"];
+            409: components["responses"]["already_exists.idempotency_mismatch.in_progress.limit_reached.workflow_inactive.wrong_state"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_body.invalid_input"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
