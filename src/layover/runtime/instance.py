@@ -11,6 +11,7 @@ from layover.ports.read_times import ReadTimes
 from layover.runtime.activity import Activity
 from layover.runtime.batches.batch_runner import BatchRunner
 from layover.runtime.batches.collector import ItemCollector
+from layover.runtime.breakpoints import Breakpoints
 from layover.runtime.calls.node_runner import NodeRunner
 from layover.runtime.deliveries.delivery_sender import DeliverySender
 from layover.runtime.deliveries.destinations import Destinations
@@ -112,6 +113,7 @@ class Instance:
         self.listeners = Listeners(store, active.own_head, longest_pause=settings.wait_poll)
         self.node_runner = NodeRunner(registry, settings, clock, machine, schedule, self.metrics)
         self.node_runner.secrets = SecretSource(self.secrets, self.secret_grants)
+        self.breakpoints = Breakpoints(store, clock, settings.poll)
         quarantine = Quarantine(active, clock, settings, schedule, machine.chance)
         releases = Releases(self.id, store, clock, self.listeners, quarantine, others)
         environment = Environment(
@@ -125,6 +127,7 @@ class Instance:
             metrics=self.metrics,
             waited_for=self.listeners.waiting,
             secret=machine.secret,
+            breakpoints=self.breakpoints,
             tracer=self.tracer,
             occasions=occasions_of(settings.notify),
         )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
     from layover.ports.errors import StoreError
     from layover.ports.records import Append, Outcome, QueuedCommand
+    from layover.runtime.breakpoints import Breakpoints
     from layover.runtime.calls.node_runner import NodeRunner
     from layover.runtime.clock import Clock
     from layover.runtime.execution.held_lease import Cover
@@ -44,5 +45,6 @@ class Environment(NamedTuple):
     metrics: Metrics
     waited_for: Container[str]  # executions that callers wait for
     secret: Callable[[int], bytes]
+    breakpoints: Breakpoints
     tracer: Tracer | None = None
     occasions: frozenset[str] = frozenset()  # the kinds that the settings tell of
