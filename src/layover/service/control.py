@@ -202,6 +202,8 @@ class ControlService:
                 return found  # what is open by now is not what was decided
         row = await self._sole_approval(found)
         rest = {} if held else {name: value for name, value in data.items() if name != "approved"}
+        if rest:
+            await actor.runtime.control.check_resume_data(found.id, rest)
         request = PointAnswer(data=rest or None, approved=approved, comment=reason, idempotency_key=key)
         taken = await answer(actor, row, request, variables={} if held else data, target=found.id)
         if held:

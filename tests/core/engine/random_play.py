@@ -258,6 +258,9 @@ class Player:
         dice = self.dice
         names = sorted(self.state.nodes.rows) or ["n1"]
         points = sorted(self.state.points.rows) or ["nowhere"]
+        stops = sorted(self.state.facts.breakpoints)
+        if stops and dice.chance(3):
+            return cmd.ClearBreakpoint(node=dice.pick(("", *stops)))
         options: tuple[cmd.AnyCommand, ...] = (
             cmd.Recover(),
             cmd.Recover(),
@@ -407,6 +410,10 @@ class Player:
             return cmd.Delegate(point=point, by=dice.pick(("ann", "bob")), to=dice.pick(("bob", "eve")))
         if dice.chance(3):
             return self._take_back(point)
+        claimed = [one for one in self.state.points.rows.values() if one.claim is not None]
+        if claimed and dice.chance(3):
+            one = dice.pick(claimed)
+            return cmd.ReleaseClaim(point=one.id, by=one.claim.by if one.claim is not None else "ann", at=self.now)
         if dice.chance(2):
             return self._talk(point)
         return cmd.Answer(
@@ -432,10 +439,6 @@ class Player:
         found = self.state.points.rows.get(point)
         if found is not None and found.questions and not dice.chance(3):
             return cmd.ReplyBack(point=point, by=found.questions[-1].to, text="So.", at=at)
-        claimed = [one for one in self.state.points.rows.values() if one.claim is not None]
-        if claimed and dice.chance(2):
-            one = dice.pick(claimed)
-            return cmd.ReleaseClaim(point=one.id, by=one.claim.by if one.claim is not None else by, at=at)
         options: tuple[cmd.AnyCommand, ...] = (
             cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000, take=dice.chance(2)),
             cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000),
@@ -447,8 +450,10 @@ class Player:
 
 
 def _opened_for(command: cmd.AnyCommand, events: list[ev.AnyEvent]) -> bool:
-    """Whether a signal to whoever waits for it has led to another wait, which would take it as well."""
+    """Whether a command has led to what it would take as well: a wait for its signal, or another breakpoint."""
     opened = any(isinstance(event, ev.PausePointOpened) and event.kind == "signal" for event in events)
+    if isinstance(command, cmd.Resume | cmd.SetBreakpoint):  # it has come to the next breakpoint
+        return any(isinstance(event, ev.ExecutionPausing) and event.before for event in events)
     return opened and isinstance(command, cmd.Deliver) and not command.point
 
 

@@ -24,7 +24,7 @@ from layover.errors import InvalidInput, WrongState
 from layover.ports.records import CLOSED
 from layover.runtime.ids import checked_id
 from layover.runtime.operations.command_sender import PAGE, options_of
-from layover.runtime.operations.refusals import check_breakpoint, does_not_fit, unless_closed
+from layover.runtime.operations.refusals import check_breakpoint, check_resume_data, does_not_fit, unless_closed
 from layover.runtime.operations.repeat_plans import plan_of
 from layover.runtime.queries.past import past_of
 
@@ -92,7 +92,15 @@ class Control:
         """Let an execution go on; the data becomes part of its variables."""
         options = options_of("resume", operation)
         given = cast("dict[str, object]", plain(data or {}))
+        _, cached = await self._queries.load(execution_id)
+        if decide(cached.state, cmd.Resume(), self._instance.clock.now()):  # else it is refused as it is
+            check_resume_data(cached.state.plan, given)
         return await self._effective(execution_id, cmd.Resume(data=given, reason=reason, by=options.by), options)
+
+    async def check_resume_data(self, execution_id: str, data: dict[str, object]) -> None:
+        """Refuse data that does not fit what the workflow expects of a resume."""
+        _, cached = await self._queries.load(execution_id)
+        check_resume_data(cached.state.plan, data)
 
     async def cancel(self, execution_id: str, reason: str = "", **operation: Unpack[Operation]) -> Execution:
         """End an execution."""

@@ -8,6 +8,7 @@ from layover.core.context_ids import MalformedContextId, parse_context_id
 from layover.core.engine import commands as cmd
 from layover.core.engine.breakpoints import has_node
 from layover.core.plan import planned_at
+from layover.core.schemas import misfits
 from layover.errors import InvalidInput, NotFound, WrongState
 
 if TYPE_CHECKING:
@@ -34,6 +35,14 @@ def check_breakpoint(plan: Plan, node: str, known: Mapping[str, str]) -> None:
     if node not in known and len(known) >= MOST_BREAKPOINTS:
         message = f"There are {MOST_BREAKPOINTS} breakpoints already: clear some."
         raise InvalidInput(message, (("before", message),), code="too_many_breakpoints")
+
+
+def check_resume_data(plan: Plan, given: dict[str, object]) -> None:
+    """Refuse data that does not fit what a workflow expects of a resume."""
+    errors = misfits(plan.definition.settings.resume_data, given)
+    if errors:
+        places = tuple((f"resume_data/{place}".rstrip("/"), fault) for place, fault in errors)
+        raise InvalidInput(f"The data does not fit what the workflow expects of a resume: {errors[0][1]}.", places)
 
 
 def does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | NotFound:
