@@ -259,6 +259,8 @@ SOUGHT = {
     "read_views",
     "delete_view",
     "clear_breakpoint",
+    "count_open_of_workflow",
+    "resting_points_of_workflow",
     "delete_person",
     "lock_trigger",
     "lock_triggers_of_workflow",

@@ -30,7 +30,7 @@ def unless_closed(view: Execution) -> Execution:
 
 def check_breakpoint(plan: Plan, node: str, known: Mapping[str, str]) -> None:
     """Refuse a breakpoint before a node that a workflow does not have, or one more than there may be."""
-    if not (has_node(plan, node) or _is_planned(plan, node)):
+    if "/" in node or not (has_node(plan, node) or _is_planned(plan, node)):  # behind it is the key of a journal
         raise _unknown(plan.definition.name, node)
     if node not in known and len(known) >= MOST_BREAKPOINTS:
         message = f"There are {MOST_BREAKPOINTS} breakpoints already: clear some."
