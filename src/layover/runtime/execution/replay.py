@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
     from layover.core.engine.events import AnyEvent
     from layover.core.plan import Plan
+    from layover.ports.records import Entry
     from layover.ports.store import Store
     from layover.ports.view_records import ExecutionRow, Loaded
 
-MOVED: Final = b'"execution_moved"'  # in an entry of a log: most have none, and need not be looked through twice
+_MOVED: Final = b'"execution_moved"'
 SLICE: Final = 250  # events between two turns of the event loop
 _ENTRIES: Final = 100  # of a log that are read at once
 _LARGE: Final = 262_144  # bytes that are not decoded on the event loop
@@ -42,7 +43,7 @@ async def state_from(loaded: Loaded, plans: Versions) -> CachedState:
     """Replay a snapshot and the entries after it into a state."""
     size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
     moves = [
-        event for entry in loaded.entries if MOVED in entry.events for event in moves_in(await _decoded(entry.events))
+        event for entry in loaded.entries if may_move(entry) for event in moves_in(await _decoded(entry.events))
     ]
     plan = await plans.of(moves[0].before if moves else loaded.info.hash)
     state, snapshot_seq = ExecutionState(plan), -1
@@ -67,6 +68,14 @@ async def state_from(loaded: Loaded, plans: Versions) -> CachedState:
         )
     last_at = loaded.entries[-1].at if loaded.entries else 0
     return CachedState(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size, last_at)
+
+
+def may_move(entry: Entry) -> bool:
+    """Return whether an entry of a log may hold a move: most do not, and need not be decoded twice.
+
+    A damaged database may hold what is no bytes; reading it says so.
+    """
+    return isinstance(entry.events, bytes) and _MOVED in entry.events
 
 
 def moves_in(events: Sequence[AnyEvent]) -> list[ExecutionMoved]:
