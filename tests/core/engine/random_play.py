@@ -400,8 +400,10 @@ class Player:
         found = self.state.points.rows.get(point)
         if found is not None and found.questions and not dice.chance(3):
             return cmd.ReplyBack(point=point, by=found.questions[-1].to, text="So.", at=at)
-        if found is not None and found.claim is not None and not dice.chance(3):
-            return cmd.ReleaseClaim(point=point, by=found.claim.by, at=at)
+        claimed = [one for one in self.state.points.rows.values() if one.claim is not None]
+        if claimed and dice.chance(2):
+            one = dice.pick(claimed)
+            return cmd.ReleaseClaim(point=one.id, by=one.claim.by if one.claim is not None else by, at=at)
         options: tuple[cmd.AnyCommand, ...] = (
             cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000, take=dice.chance(2)),
             cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000),
