@@ -42,9 +42,7 @@ class Versions(Protocol):
 async def state_from(loaded: Loaded, plans: Versions) -> CachedState:
     """Replay a snapshot and the entries after it into a state."""
     size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
-    moves = [
-        event for entry in loaded.entries if may_move(entry) for event in moves_in(await _decoded(entry.events))
-    ]
+    moves = [event for entry in loaded.entries if may_move(entry) for event in moves_in(await _decoded(entry.events))]
     plan = await plans.of(moves[0].before if moves else loaded.info.hash)
     state, snapshot_seq = ExecutionState(plan), -1
     if loaded.snapshot is not None:
@@ -71,11 +69,11 @@ async def state_from(loaded: Loaded, plans: Versions) -> CachedState:
 
 
 def may_move(entry: Entry) -> bool:
-    """Return whether an entry of a log may hold a move: most do not, and need not be decoded twice.
-
-    A damaged database may hold what is no bytes; reading it says so.
-    """
-    return isinstance(entry.events, bytes) and _MOVED in entry.events
+    """Return whether an entry of a log may hold a move: most do not, and need not be decoded twice."""
+    try:
+        return _MOVED in entry.events
+    except TypeError:  # a damaged database holds text: whatever reads the entry says so
+        return False
 
 
 def moves_in(events: Sequence[AnyEvent]) -> list[ExecutionMoved]:

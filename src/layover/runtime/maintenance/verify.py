@@ -135,9 +135,7 @@ class _Checking:
 
     async def _snapshot(self, loaded: Loaded) -> ExecutionState | BrokenLaw | None:
         """Return the state of a snapshot, by the version that it had then."""
-        later = [
-            one for entry in loaded.entries if may_move(entry) for one in moves_in(decode_events(entry.events))
-        ]
+        later = [one for entry in loaded.entries if may_move(entry) for one in moves_in(decode_events(entry.events))]
         return _snapshot(loaded, await self._plans.of(later[0].before if later else loaded.info.hash))
 
     async def _compare(self, log: Log, row: ExecutionRow, beside: _Beside | None) -> list[BrokenLaw]:
