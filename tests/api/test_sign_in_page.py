@@ -162,6 +162,27 @@ async def test_another_site_cannot_sign_a_user_out(tmp_path: Path) -> None:
     assert session.status == 200
 
 
+@pytest.mark.parametrize(
+    ("next_", "then"),
+    [
+        ("", "/sign-in"),
+        ("/d/p/x?y=1", "/sign-in?next=/d/p/x%3Fy%3D1"),
+        ("//evil.example", "/sign-in"),
+        ("https://evil.example", "/sign-in"),
+    ],
+)
+async def test_who_signs_out_to_be_somebody_else_comes_back_to_where_they_were(
+    tmp_path: Path, next_: str, then: str
+) -> None:
+    async with served(tmp_path) as api, plain_browser() as browser:
+        await sign_in(browser, api.url, ADMIN_KEY)
+        shown = fields_of(await browser.get(f"{api.url}/sign-in?next=/d/p/x"))
+        out = await browser.post(f"{api.url}/sign-out", {**shown, "next": next_})
+
+    assert shown["next"] == "/d/p/x"
+    assert (out.status, out.headers["location"], browser.named("session")) == (303, then, [])
+
+
 async def test_who_is_signed_in_already_can_sign_in_as_somebody_else(tmp_path: Path) -> None:
     async with served(tmp_path) as api, plain_browser() as browser:
         page = fields_of(await browser.get(f"{api.url}/sign-in"))
