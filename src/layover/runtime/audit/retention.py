@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from layover.ports.seal_records import SealKey
     from layover.ports.secrets import Secrets
     from layover.ports.store import Store
+    from layover.runtime.audit.signing import AuditSigningKey
     from layover.runtime.machine import Machine
 
 CREDENTIAL: Final = "retention"
@@ -53,11 +54,7 @@ class AuditRetention:
         through = await seals.last_before(before)
         if not through:
             return
-        try:
-            key = await find_signing_key(self._secrets)
-            refused: str = refusal_to_sign(key, await seals.list_keys())
-        except LayoverError as error:
-            refused = error.code
+        key, refused = await self._key()
         if refused:
             _log.warning("audit_not_purged reason=%s", refused)
             return
@@ -80,6 +77,14 @@ class AuditRetention:
             entry = None
             yield deleted
 
+    async def _key(self) -> tuple[AuditSigningKey | None, str]:
+        """Return the key to sign with, if there is one, and why nothing may be deleted with it."""
+        try:
+            key = await find_signing_key(self._secrets)
+        except LayoverError as error:
+            return None, error.code
+        return key, refusal_to_sign(key, await self._store.seals.list_keys())
+
 
 def purged_through(row: AuditRow, keys: Sequence[SealKey], given: Mapping[str, bytes]) -> int:
     """Return up to which seal entries were deleted by what a sealed entry says; 0 if it proves nothing.
@@ -91,8 +96,7 @@ def purged_through(row: AuditRow, keys: Sequence[SealKey], given: Mapping[str, b
         return 0
     said: Any = msgspec.json.decode(row.entry)
     details = said.get("details") if isinstance(said, dict) and said.get("act") == PURGED else None
-    through = details.get("through") if isinstance(details, dict) else None
-    if not isinstance(through, int):
+    if not isinstance(details, dict) or not isinstance(through := details.get("through"), int):
         return 0
     valid = [key for key in keys if key.first_seal <= row.seal]
     if not valid:
