@@ -67,7 +67,7 @@ async def test_a_person_signs_in_with_a_key_and_out_again(tmp_path: Path) -> Non
     assert (session.status, session.json["user"]) == (200, "ada")
     assert b"signed in as <strong><bdi>ada</bdi></strong>" in page.body
     assert b'href="/docs"' in page.body
-    assert (out.status, out.headers["location"], after.status) == (303, "/sign-in", 401)
+    assert (out.status, out.headers["location"], after.status) == (303, "/sign-in?next=/docs", 401)
     assert [one[:2] for one in entries] == [("ada", "session.open"), ("ada", "session.end")]
 
 
