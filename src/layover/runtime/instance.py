@@ -9,9 +9,9 @@ from layover.core.notify_rules import occasions_of
 from layover.ports.hints import Hints
 from layover.ports.read_times import ReadTimes
 from layover.runtime.activity import Activity
+from layover.runtime.audit.retention import AuditRetention
 from layover.runtime.batches.batch_runner import BatchRunner
 from layover.runtime.batches.collector import ItemCollector
-from layover.runtime.breakpoints import Breakpoints
 from layover.runtime.calls.node_runner import NodeRunner
 from layover.runtime.deliveries.delivery_sender import DeliverySender
 from layover.runtime.deliveries.destinations import Destinations
@@ -22,6 +22,7 @@ from layover.runtime.deliveries.http_poster import HttpPoster
 from layover.runtime.deliveries.mail_links import MailLinks
 from layover.runtime.deliveries.wires import Wires
 from layover.runtime.dispatch.active_executions import ActiveExecutions, Leases
+from layover.runtime.dispatch.breakpoints import Breakpoints
 from layover.runtime.dispatch.claim_schedule import ClaimSchedule
 from layover.runtime.dispatch.claimer import Claimer
 from layover.runtime.dispatch.committer import Committer
@@ -99,8 +100,7 @@ class Instance:
         self.log_views = LogViews(store, settings.log_view_bytes)
         self.metrics = Metrics()
         self.tracer = machine.tracer()
-        self.store_gauges = StoreGauges(store, clock)
-        self.activity = Activity(store, clock)
+        self.store_gauges, self.activity = StoreGauges(store, clock), Activity(store, clock)
         self.opened_at: int | None = None  # since when it drives executions; None if it only looks or acts
         if isinstance(store, ReadTimes):
             store.time_reads(self.metrics.read)
@@ -157,7 +157,8 @@ class Instance:
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
         self._assemble_deliveries(messages)
         self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
-        self.purger = Purger(store, self.driver, self.plans, machine)
+        audit_retention = AuditRetention(store, self.secrets, machine, self.id)
+        self.purger = Purger(store, self.driver, self.plans, audit_retention)
         self.sealer = Sealer(store, clock, self.secrets, machine.secret, settings.audit_poll)
         self.item_collector = ItemCollector(store, ExecutionLists(self))
         self.batch_runner = BatchRunner(store, clock, settings, self.item_collector, self.metrics)

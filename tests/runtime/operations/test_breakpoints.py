@@ -13,6 +13,7 @@ from tests.runtime.harness import Held, Scripted, call, end, engine_at, flow, fo
 pytestmark = pytest.mark.usefixtures("each_database")
 
 COMPUTES: tuple[dict[str, object], ...] = tuple({"id": name, "type": "compute", "output": 1} for name in "ab")
+WAITS = flow({"id": "wait", "type": "wait_signal", "signal": "go"}, *COMPUTES, end("done"))
 ASKS = flow(form(), *COMPUTES, end("done"))
 CALLS = flow(call("a"), call("b"), end("done"))
 
@@ -76,15 +77,14 @@ async def test_there_are_a_hundred_breakpoints_at_most(tmp_path: Path) -> None:
 
 async def test_every_execution_of_a_workflow_obeys_its_breakpoint_wherever_it_was_set(tmp_path: Path) -> None:
     async with engine_at(tmp_path, Scripted()) as one, engine_at(tmp_path, Scripted()) as two:
-        await one.workflows.register(ASKS)
+        await one.workflows.register(WAITS)
         before = await one.executions.start("flow", wait="rest")
         status = await one.workflow_status.set_breakpoint("flow", "b", by="ann")
         assert status.breakpoints == {"b": "Executions of flow pause before `b`, as ann has asked"}
         await two.instance.breakpoints.read()  # what its service does once in a while
         after = await two.executions.start("flow", wait="rest")
+        await two.signals.deliver("go", id="s")
         for engine, execution in ((two, before), (one, after)):
-            (row,) = await engine.points.list(execution.id)
-            await engine.answers.answer(row.point.id, {}, by="ann")
             await until_status(engine, execution.id, "paused")
             held = await engine.queries.get(execution.id)
             assert (held.paused_node, held.breakpoints) == ("b", {})

@@ -153,8 +153,12 @@ class Control:
 
     async def clear_breakpoint(self, execution_id: str, node: str, **operation: Unpack[Operation]) -> Execution:
         """Do not pause an execution before a node, or before any."""
+        row, _ = await self._queries.load(execution_id)
         options = options_of("clear_breakpoint", operation)
-        return await self._effective(execution_id, cmd.ClearBreakpoint(node=node, by=options.by), options)
+        command = cmd.ClearBreakpoint(node=node, by=options.by)
+        if row.head.commands_done < row.head.commands_seq:  # it may be among what is not applied yet
+            return await self._sender.send(execution_id, command, options)
+        return await self._effective(execution_id, command, options)
 
     async def plan(self, execution_id: str, command: cmd.Retry | cmd.Rewind) -> RepeatPlan:
         """Return what a retry or a rewind would do; nothing is changed."""

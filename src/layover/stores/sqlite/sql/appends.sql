@@ -85,7 +85,7 @@ UPDATE executions
 SET version_id = (
     SELECT id
     FROM versions
-    WHERE hash = :hash AND workflow = (SELECT workflow FROM heads WHERE heads.execution_id = :id)
+    WHERE hash = :hash AND workflow = (SELECT workflow FROM heads WHERE execution_id = :id)
     ORDER BY number
     LIMIT 1
 )

@@ -306,7 +306,8 @@ changed_versions AS (
         version_id = (
             SELECT v.id
             FROM layover.versions AS v
-            WHERE v.hash = c.hash
+            WHERE
+                v.hash = c.hash
                 AND v.workflow = (SELECT h.workflow FROM layover.heads AS h WHERE h.execution_id = c.execution_id)
             ORDER BY v.number
             LIMIT 1
