@@ -55,12 +55,18 @@ def does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | NotFound
     if isinstance(command, cmd.Resume) and undecided:
         return WrongState("It waits for a decision: approve or reject.", state.status, code="decision_required")
     if isinstance(command, cmd.ClearBreakpoint):
-        where = f"before `{command.node[:200]}`" if command.node else "before any node"
-        return NotFound(f"It has no breakpoint {where}.", code="unknown_breakpoint")
+        return _no_breakpoint(state, command.node)
     if isinstance(command, cmd.ScheduleResume):
         return WrongState("It is not paused by an operator: there is no pause to end.", state.status)
     what = type(command).__name__.lower()
     return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)
+
+
+def _no_breakpoint(state: State, node: str) -> WrongState | NotFound:
+    if state.facts.closed:
+        return WrongState(f"The execution is {state.status}.", state.status)
+    where = f"before `{node[:200]}`" if node else "before any node"
+    return NotFound(f"It has no breakpoint {where}.", code="unknown_breakpoint")
 
 
 def _waits_for_no_time(state: State, command: cmd.RunNow | cmd.CancelRetry) -> WrongState | NotFound:
