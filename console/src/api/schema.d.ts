@@ -5645,6 +5645,21 @@ export interface components {
                 };
             };
         };
+        /** @description Forbidden: `cross_site`, `forbidden`, `requester_excluded` */
+        "cross_site.forbidden.requester_excluded": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "cross_site" | "forbidden" | "requester_excluded";
+                    /** @constant */
+                    status?: 403;
+                };
+            };
+        };
         /** @description Conflict: `delivery_emptied`, `in_progress`, `wrong_state` */
         "delivery_emptied.in_progress.wrong_state": {
             headers: {
@@ -8152,7 +8167,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_parameter.malformed.malformed_id"];
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["cross_site.forbidden"];
+            403: components["responses"]["cross_site.forbidden.requester_excluded"];
             404: components["responses"]["not_found.unknown_execution.unknown_node.unknown_version.unknown_workflow"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_exists.idempotency_mismatch.in_progress.limit_reached.workflow_inactive.wrong_state"];
