@@ -8174,7 +8174,7 @@ export interface operations {
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
-            422: components["responses"]["invalid_body.invalid_input"];
+            422: components["responses"]["invalid_body.invalid_input.payload_reserved"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
@@ -11942,6 +11942,7 @@ export interface operations {
     search_nodes: {
         parameters: {
             query?: {
+                /** @description Only nodes of executions of this workflow. */
                 workflow?: string;
                 /** @description A tag of the execution. */
                 tag?: string;
@@ -12305,7 +12306,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["ViewBody"];
             };

@@ -57,6 +57,12 @@ async def forked_from_nowhere(stage: Stage, route: Route) -> Answered:
     return await _answer(stage, route, begun.id, node="nowhere")
 
 
+@route("fork_execution", "payload_reserved")
+async def forked_with_a_reserved_key(stage: Stage, route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.post(asked(route, id=begun.id).path, {"input": {"$secret": "x"}})
+
+
 @route("fork_execution", "unknown_version")
 @route("plan_fork", "unknown_version")
 async def forked_in_a_version_that_is_not_there(stage: Stage, route: Route) -> Answered:
