@@ -85,7 +85,7 @@ async def test_a_program_without_a_user_does_not_decide_what_excludes_the_reques
 
 
 async def test_nobody_puts_another_input_behind_what_was_decided_by_a_fork(layover: Layover) -> None:
-    pays = {"id": "pays", "type": "compute", "output": "${input.amount}", "next": "finish"}
+    pays: dict[str, object] = {"id": "pays", "type": "compute", "output": "${input.amount}", "next": "finish"}
     await layover.register(flow(approval(**{**FOUR_EYES, "next": "pays"}), pays, end("${nodes.pays}")))
     ann = layover.as_user("ann", ["operator"])
     execution = await ann.start("flow", {"amount": 10})
