@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.api.codes.registry import asked, route
-from tests.runtime.harness import end, form
+from tests.runtime.harness import approval, end, form
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -97,6 +97,15 @@ async def forked_of_what_is_inactive(stage: Stage, route: Route) -> Answered:
 async def forked_under_an_id_in_use(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form())
     return await stage.api.post(asked(route, id=begun.id).path, {"id": begun.id})
+
+
+@route("fork_execution", "requester_excluded")
+async def forked_with_another_input_behind_a_decision(stage: Stage, route: Route) -> Answered:
+    begun = await stage.begun(approval(exclude_requester=True, next="ask"), form(), user="zoe")
+    decided = await stage.api.post(f"/approvals/{begun.points['review']}/approve", as_="ada:approver")
+    assert decided.status == 201
+    await stage.engine.executions.wait(begun.id, "people")
+    return await stage.api.post(asked(route, id=begun.id).path, {"node": "ask", "input": {"other": 1}})
 
 
 @route("fork_execution", "limit_reached")
