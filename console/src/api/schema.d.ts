@@ -2861,6 +2861,14 @@ export interface components {
              *       "parent_id": null,
              *       "where": [],
              *       "contains": null,
+             *       "correlation_id": null,
+             *       "error_code": null,
+             *       "since": null,
+             *       "until": null,
+             *       "min_duration": null,
+             *       "max_duration": null,
+             *       "min_resumes": null,
+             *       "search": null,
              *       "ids": [],
              *       "node": null,
              *       "state": null,
@@ -5189,7 +5197,8 @@ export interface components {
          * @description Which items a batch is for: all that is given has to hold, and something has to be given.
          *
          *         Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
-         *         `tag`, `parent_id`, `where`, `contains` or `ids`, as the list of executions does. `answer` takes `workflow` and
+         *         `tag`, `parent_id`, `where`, `contains`, `correlation_id`, `error_code`, `since`, `until`, `min_duration`,
+         *         `max_duration`, `min_resumes`, `search` or `ids`, as the list of executions does. `answer` takes `workflow` and
          *         `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
          *         `trigger_id`, and `ids` of inputs.
          */
@@ -5206,6 +5215,22 @@ export interface components {
             where: string[];
             /** @default null */
             contains: Record<string, never> | null;
+            /** @default null */
+            correlation_id: string | null;
+            /** @default null */
+            error_code: string | null;
+            /** @default null */
+            since: string | null;
+            /** @default null */
+            until: string | null;
+            /** @default null */
+            min_duration: string | null;
+            /** @default null */
+            max_duration: string | null;
+            /** @default null */
+            min_resumes: number | null;
+            /** @default null */
+            search: string | null;
             /** @default [] */
             ids: string[];
             /** @default null */
@@ -12716,7 +12741,7 @@ export interface operations {
             query?: {
                 /** @description Take a definition with node types or sources that no function is known for. */
                 allow_unknown?: boolean;
-                /** @description A node with another id, as `old=new`. */
+                /** @description A node with another id, as `old=new`; the parameter is repeated for others. */
                 map?: string[];
             };
             header?: {
