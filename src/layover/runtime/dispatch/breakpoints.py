@@ -27,7 +27,7 @@ class Breakpoints:
         self._store = store
         self._clock = clock
         self._poll = poll
-        self._never = asyncio.Event()
+        self._rung = asyncio.Event()
         self._by_workflow: Mapping[str, Mapping[str, str]] = {}
 
     def of(self, workflow: str) -> Mapping[str, str]:
@@ -43,4 +43,5 @@ class Breakpoints:
         while True:
             await self.read()
             service.succeeded()
-            await self._clock.wait(self._clock.now() + self._poll, self._never)
+            self._rung.clear()
+            await self._clock.wait(self._clock.now() + self._poll, self._rung)
