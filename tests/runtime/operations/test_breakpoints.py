@@ -134,16 +134,34 @@ async def test_an_instance_reads_the_breakpoints_once_in_a_while() -> None:
         return await found()
 
     store.workflow_status.read_breakpoints = read  # type: ignore[method-assign]  # counted
-    async with Runtime(store, settings=settings_with(poll=1_000), clock=VirtualClock(time)):
-        for _ in range(100):
-            await asyncio.sleep(0)
+    async with Runtime(store, settings=settings_with(poll=1_000), clock=VirtualClock(time)) as engine:
+        await some_turns()
         known = reads
         assert known <= 2
-        for _ in range(3):
-            time.pass_to(time.now + 1_000)
-            for _ in range(100):
-                await asyncio.sleep(0)
+        for seconds, more in ((1, 0), (18, 0), (1, 1), (19, 1), (1, 2)):
+            time.pass_to(time.now + seconds * 1_000)
+            await some_turns()
+            assert reads == known + more
+        engine.instance.breakpoints.hint()
+        await some_turns()
+        assert reads == known + 2  # not so soon after the last time
+        time.pass_to(time.now + 1_000)
+        await some_turns()
         assert reads == known + 3
+
+
+async def some_turns() -> None:
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+async def test_another_instance_hears_of_a_breakpoint(tmp_path: Path) -> None:
+    async with engine_at(tmp_path, Scripted()) as one, engine_at(tmp_path, Scripted(), poll=500) as two:
+        await one.workflows.register(CALLS)
+        await one.workflow_status.set_breakpoint("flow", "a", "look")
+        while not two.instance.breakpoints.of("flow"):  # noqa: ASYNC110 - a service
+            await asyncio.sleep(0)
+        assert (await two.executions.start("flow", wait="rest")).paused_reason == "look"
 
 
 SCHEMA = {"type": "object", "required": ["list"], "properties": {"list": {"type": "string"}}}
