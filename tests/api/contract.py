@@ -92,9 +92,25 @@ def _resolved(value: dict[str, Any]) -> dict[str, Any]:
 def _validator(path: str, method: str, status: str, media_type: str) -> jsonschema_rs.Draft202012Validator:
     response = _resolved(DOCUMENT["paths"][path][method]["responses"][status])
     schema = response["content"][media_type]["schema"]
+    schemas = {name: DOCUMENT["components"]["schemas"][name] for name in _named_in(schema, set())}
     return jsonschema_rs.Draft202012Validator(
-        {"components": DOCUMENT["components"], "allOf": [schema]}, validate_formats=True
+        {"components": {"schemas": schemas}, "allOf": [schema]}, validate_formats=True
     )
+
+
+def _named_in(part: object, known: set[str]) -> set[str]:
+    """Add the schemas that a part refers to, and those that they do: a validator with all of them takes a megabyte."""
+    if isinstance(part, list):
+        for one in part:
+            _named_in(one, known)
+    elif isinstance(part, dict):
+        name = str(part.get("$ref", "")).removeprefix("#/components/schemas/")
+        if name and name not in known:
+            known.add(name)
+            _named_in(DOCUMENT["components"]["schemas"][name], known)
+        for one in part.values():
+            _named_in(one, known)
+    return known
 
 
 def _pattern(route: Route) -> re.Pattern[str]:
