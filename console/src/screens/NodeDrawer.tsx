@@ -38,11 +38,12 @@ export function NodeDrawer(props: {
   graph: Schemas["Graph"];
   id: string;
   open: (id: string) => void;
+  rewinding: string | undefined; // the plan that is open
+  rewind: (to: string | undefined) => void;
   close: () => void;
 }) {
-  const { execution, graph, id } = props;
+  const { execution, graph, id, rewinding } = props;
   const permissions = useQuery(sessionQuery).data?.permissions ?? [];
-  const [rewinding, setRewinding] = useState("");
   const shape = graph.nodes.find((one) => one.id === graphId(id));
   const counts = Object.entries(shape?.runs ?? {});
   const runs = counts.reduce((sum, [, count]) => sum + count, 0) > 1 ? counts : []; // of one, the status says it
@@ -85,7 +86,7 @@ export function NodeDrawer(props: {
                   <PointLink id={execution.waiting_on.find((wait) => wait.for && wait.context_id === context)!.for!} />
                 )}
                 {permissions.includes("execution:cancel") && run.status !== "scheduled" && (
-                  <button type="button" onClick={() => setRewinding(run.context_id)}>
+                  <button type="button" onClick={() => props.rewind(run.context_id)}>
                     {en.execution.rewind}
                   </button>
                 )}
@@ -98,7 +99,7 @@ export function NodeDrawer(props: {
           )}
         </>
       )}
-      {rewinding && <PlanDialog id={execution.id} to={rewinding} close={() => setRewinding("")} />}
+      {rewinding && <PlanDialog id={execution.id} to={rewinding} close={() => props.rewind(undefined)} />}
     </Dialog>
   );
 }

@@ -205,6 +205,16 @@ async def followed_by_too_many(stage: Stage, _route: Route) -> Answered:
     return await stage.little.get(f"/executions/{begun.id}/stream")
 
 
+@route("follow_changes", 200)
+async def changes_followed(stage: Stage, _route: Route) -> Answered:
+    return await stage.followed("/api/v1/changes")
+
+
+@route("follow_changes", "too_many_streams")
+async def changes_followed_by_too_many(stage: Stage, _route: Route) -> Answered:
+    return await stage.little.get("/changes")
+
+
 # Steering
 
 
