@@ -123,7 +123,7 @@ class Instance:
             node_runner=self.node_runner,
             leases=self.lease_renewer,
             metrics=self.metrics,
-            waited_for=self.listeners.waiting,
+            waited_for=self.listeners,
             secret=machine.secret,
             tracer=self.tracer,
             occasions=occasions_of(settings.notify),

@@ -60,6 +60,10 @@ class Listeners:
         self._is_store_away = False
         self._rounds: dict[float, list[tuple[str, _Waiter]]] = {}  # by the moments at which they are looked for
 
+    def __contains__(self, execution_id: object) -> bool:
+        """Return whether a caller wants to know of a commit of an execution."""
+        return execution_id in self.waiting or bool(self.watchers)
+
     def changed(self, execution_id: str) -> None:
         """Query an execution that has changed, if a caller waits for it."""
         self._tell(execution_id)
