@@ -150,7 +150,7 @@ async def test_addresses_name_a_node_a_plan_and_a_form(browser: Browser, server:
         await expect(page.get_by_role("dialog", name="Rewind to prepare")).to_contain_text("Starts again")
         await page.reload()
         await expect(page.get_by_role("dialog", name="Rewind to prepare")).to_contain_text("Starts again")
-        await page.keyboard.press("Escape")
+        await page.get_by_role("dialog", name="Rewind to prepare").get_by_role("button", name="Cancel").click()
         await expect(page.get_by_role("dialog", name="Node prepare")).to_be_visible()
         await seen.open("/workflows/onboarding/start", "onboarding")
         await expect(page.get_by_role("dialog", name="Start onboarding")).to_be_visible()
