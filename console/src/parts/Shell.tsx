@@ -31,12 +31,19 @@ export function Shell() {
   });
   const waiting = inbox.data?.items.length ?? 0;
   useLanding(session.data?.permissions);
+  const side = useRef<HTMLElement>(null);
+  const { pathname } = useRouterState({ select: (state) => state.location });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where the page is may be out of sight on a phone
+  useEffect(() => {
+    const at = side.current?.querySelector<HTMLElement>('a[aria-current="page"]:not(.brand)');
+    if (side.current && at) side.current.scrollLeft = at.offsetLeft - (side.current.clientWidth - at.clientWidth) / 2;
+  }, [pathname, operates]);
   return (
     <div className="shell">
       <a className="skip" href="#main">
         {en.skip}
       </a>
-      <nav className="side" aria-label={en.nav.main}>
+      <nav className="side" aria-label={en.nav.main} ref={side}>
         <Link to="/" className="brand">
           <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
             <path d="M5.5 3v10M10.5 3v10" stroke="currentColor" strokeWidth="3" strokeLinecap="round" />

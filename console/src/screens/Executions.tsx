@@ -2,7 +2,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
 import { every, useChanges } from "../api/changes";
 import { client, type Schemas, take } from "../api/client";
 import { countsQuery, executionsQuery, sessionQuery } from "../api/queries";
@@ -221,6 +221,19 @@ function Filter({ chips, set }: { chips: readonly Chip[]; set: (chips: Chip[]) =
   );
 }
 
+const NARROW = window.matchMedia("(max-width: 760px)");
+
+/** Whether the page is as narrow as a phone: rows have two lines there. */
+function useNarrow(): boolean {
+  return useSyncExternalStore(
+    (changed) => {
+      NARROW.addEventListener("change", changed);
+      return () => NARROW.removeEventListener("change", changed);
+    },
+    () => NARROW.matches,
+  );
+}
+
 function Rows(props: {
   rows: readonly Row[];
   more: boolean;
@@ -233,12 +246,15 @@ function Rows(props: {
   const now = useNow();
   const navigate = useNavigate();
   const [at, setAt] = useState(-1);
+  const isNarrow = useNarrow();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
-    estimateSize: () => 44,
+    estimateSize: () => (isNarrow ? 64 : 44),
     overscan: 10,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows are as high as the width has it
+  useEffect(() => virtual.measure(), [isNarrow]);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {

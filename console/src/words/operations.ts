@@ -40,7 +40,7 @@ export const ops = {
       worker: "Looks for work",
       threads: "Threads for functions",
     } as Record<string, string>,
-    hint: "These are the checks of the server that answers. The whole database, the settings and the machine are examined by",
+    hint: "So the server that answers finds itself. More is examined by",
   },
   queues: {
     title: "What waits now",

@@ -112,24 +112,19 @@ function Doctor() {
       ) : found.error && !found.data ? (
         <Refused error={found.error} retry={() => void found.refetch()} />
       ) : (
-        <ul className="sheet ops-list" aria-label={words.title}>
+        <ul className="sheet health" aria-label={words.title}>
           {Object.entries(found.data?.checks ?? {}).map(([name, check]) => (
             <li key={name}>
-              <Row
-                title={
-                  <>
-                    <Status value={check.ok ? "completed" : "failed"} text={check.ok ? words.ok : words.wrong} />
-                    <span>{words.checks[name] ?? name}</span>
-                  </>
-                }
-                facts={<>{check.detail ? <bdi>{check.detail}</bdi> : null}</>}
-              />
+              <Status value={check.ok ? "completed" : "failed"} text={words.checks[name] ?? name} />
+              <span className={check.ok ? "hidden" : "soft"}>
+                {check.ok ? words.ok : <bdi>{check.detail || words.wrong}</bdi>}
+              </span>
             </li>
           ))}
         </ul>
       )}
-      <p className="soft">
-        {words.hint} <code>layover doctor</code>
+      <p className="soft health-hint">
+        {words.hint} <code>layover doctor</code>.
       </p>
     </section>
   );
