@@ -1,4 +1,4 @@
-"""What deliveries cost: `python bench/deliveries.py [--postgres] [--quick | --small] [PART …]`; without a PART, both.
+"""What deliveries cost: `python bench/deliveries.py [--postgres] [--quick | --small] [PART …]`; without a PART, all.
 
 `sent`: executions end, and each is told of: to a function of the program, and to a receiver of webhooks in a process of
 its own. The rates are from the first start to the last delivery. Beside them stands a bare loop with as many requests
@@ -7,6 +7,9 @@ in flight that posts to the same receiver in the same round.
 `backlog`: many executions pause at once, and their receiver takes 50 deliveries a second. Told are how many other
 executions end in a second beside that, in pairs with an engine that has no backlog (both, and the ratio with its
 quartiles), the memory of both, and how many deliveries wait: the engine makes them as the receiver takes them.
+
+`steps`: what an engine with a destination and rules in its settings pays for executions that nobody is told of, in
+pairs with an engine without; and for executions of which each is told, with everything until it is sent.
 """
 
 from __future__ import annotations
@@ -221,14 +224,14 @@ class _Pairs:
         self._alone = alone
         self._seconds = seconds
 
-    def row(self, name: str, rounds: int, to: Receiver) -> tuple[str, ...]:
-        """Measure so many rounds."""
+    def row(self, name: str, rounds: int, to: Receiver, workflow: str = "quiet") -> tuple[str, ...]:
+        """Measure so many rounds; a workflow other than the quiet one is that of the first process."""
         beside: list[Round] = []
         alone: list[Round] = []
         while len(beside) < rounds:
-            turns = [(beside, self._beside), (alone, self._alone)]
-            for found, one in turns if len(beside) % 2 else reversed(turns):
-                found.append(one.run(self._seconds))
+            turns = [(beside, self._beside, workflow), (alone, self._alone, "quiet")]
+            for found, one, run in turns if len(beside) % 2 else reversed(turns):
+                found.append(one.run(self._seconds, run))
         rates = (f"{statistics.median(one.rate for one in found):,.0f}" for found in (beside, alone))
         costs = (f"{statistics.median(one.cost for one in found):,.0f}" for found in (beside, alone))
         memory = " / ".join(f"{found[-1].memory:,.0f}" for found in (beside, alone))
@@ -244,7 +247,32 @@ class _Pairs:
         )
 
 
-PARTS: dict[str, Callable[[Site, Size], Awaitable[None]]] = {"sent": sent, "backlog": backlog}
+# Executions that nobody is told of
+
+
+async def steps(site: Site, size: Size) -> None:
+    """Compare executions on an engine that may notify with those on one that cannot."""
+    seconds, rounds = size.of((2.0, 20), quick=(1.0, 8), small=(0.02, 1))
+    with receiver() as to:
+        async with site.empty() as one, site.empty() as other:
+            await asyncio.to_thread(_steps, site.name, (one, other), to, (seconds, rounds))
+
+
+def _steps(name: str, addresses: tuple[str, str], to: Receiver, much: tuple[float, int]) -> None:
+    seconds, rounds = much
+    with worker(addresses[0], f"{to.url}/hook") as ready, worker(addresses[1], "") as bare:
+        for one in (ready, bare):
+            one.run(seconds)
+        pairs = _Pairs(ready, bare, seconds)
+        header = ("", "executions/s", "of bare", "CPU µs each", "of bare", "MiB", "waiting", "delivered")
+        quiet = pairs.row("not told of", rounds, to)
+        ready.run(seconds, "tells")
+        rows = [header, quiet, pairs.row("told of", max(rounds // 4, 1), to, "tells")]
+    load = f"load {os.getloadavg()[0]:.1f}"
+    print(table(f"executions on {name}, rounds of {seconds:g} s; {load}", rows), flush=True)
+
+
+PARTS: dict[str, Callable[[Site, Size], Awaitable[None]]] = {"sent": sent, "backlog": backlog, "steps": steps}
 
 
 async def _measure(site: Site, size: Size, parts: list[str]) -> None:

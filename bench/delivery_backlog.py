@@ -1,8 +1,9 @@
 """Executions beside many that wait for their receiver: two engines in processes of their own, measured in turn.
 
-One has the backlog, the other has none; both have the destination. A round is a few seconds of executions that end,
-first in one process, then in the other. What is measured in the same round meets the same noise, so a ratio holds where
-no rate does. Beside rates stands the CPU time of the process for each execution: a busy machine hardly changes that.
+One has the backlog, the other has none; both have the destination, unless nobody is ever to be told. A round is a few
+seconds of executions that end, first in one process, then in the other. What is measured in the same round meets the
+same noise, so a ratio holds where no rate does. Beside rates stands the CPU time of the process for each execution: a
+busy machine hardly changes that.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ AT_ONCE: Final = 50
 END: Final = [{"id": "done", "type": "end"}]
 ASK: Final = [{"id": "ask", "type": "form", "title": "Well?", "schema": {"type": "object"}, "next": "done"}, *END]
 NOTIFY: Final = [{"on": ["pause.opened"], "via": "hook"}]
+TELL: Final = [{"on": ["execution.completed"], "via": "hook"}]
 
 
 class Round(NamedTuple):
@@ -54,9 +56,9 @@ class Worker:
     def __init__(self, pipe: Connection) -> None:
         self._pipe = pipe
 
-    def run(self, seconds: float) -> Round:
-        """Start executions for so many seconds, and wait until they have ended."""
-        return self._ask("run", seconds)
+    def run(self, seconds: float, name: str = "quiet") -> Round:
+        """Start executions of a workflow for so many seconds, and wait until they have ended."""
+        return self._ask("run", (seconds, name))
 
     def pause(self, count: int) -> Round:
         """Start so many executions that pause."""
@@ -73,7 +75,7 @@ class Worker:
 
 @contextmanager
 def worker(address: str, hook: str) -> Iterator[Worker]:
-    """Run an engine in a process of its own."""
+    """Run an engine in a process of its own; without a hook it has no destination, and no rule in its settings."""
     context = multiprocessing.get_context("spawn")
     ours, theirs = context.Pipe()
     process = context.Process(target=_work, args=(address, hook, theirs), daemon=True)
@@ -91,11 +93,14 @@ def _work(address: str, hook: str, pipe: Connection) -> None:
 
 async def _serve(address: str, hook: str, pipe: Connection) -> None:
     settings = Settings(
-        http_private=True, destinations={"hook": {"kind": "webhook", "address": hook, "timeout": "30s"}}
+        http_private=True,
+        destinations={"hook": {"kind": "webhook", "address": hook, "timeout": "30s"}},
+        notify=[{"on": ["execution.failed"], "via": "hook"}],
     )
     loop = asyncio.get_running_loop()
-    async with Engine(address, settings=settings) as engine:
+    async with Engine(address, settings=settings if hook else Settings()) as engine:
         await engine.register({"name": "quiet", "nodes": END})
+        await engine.register({"name": "tells", "notify": TELL, "nodes": END})
         await engine.register({"name": "asks", "notify": NOTIFY, "nodes": ASK})
         while True:
             what, much = await loop.run_in_executor(None, pipe.recv)
@@ -110,7 +115,8 @@ async def _rest(_engine: Engine, seconds: float) -> int:
     return 0
 
 
-async def _end(engine: Engine, seconds: float) -> int:
+async def _end(engine: Engine, much: tuple[float, str]) -> int:
+    seconds, name = much
     before = (await engine.counts()).get("completed", 0)
     until, started = perf_counter() + seconds, 0
 
@@ -118,7 +124,7 @@ async def _end(engine: Engine, seconds: float) -> int:
         nonlocal started
         while perf_counter() < until:
             started += 1
-            await engine.start("quiet")
+            await engine.start(name)
 
     await asyncio.gather(*(start() for _ in range(AT_ONCE)))
     while (await engine.counts()).get("completed", 0) < before + started:  # noqa: ASYNC110 - nothing tells

@@ -249,7 +249,7 @@ ROWS: dict[str, list[Panel]] = {
             "Attempts per minute",
             {"{{destination}} {{outcome}}": per_minute("layover_deliveries_total", "destination", "outcome")},
         ),
-        Panel("Attempts", percentiles("layover_delivery_seconds"), "s"),
+        Panel("Attempts", percentiles("layover_deliveries_seconds"), "s"),
         Panel(
             "Not sent yet",
             {

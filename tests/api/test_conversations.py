@@ -121,6 +121,10 @@ async def test_a_question_goes_to_the_requester_and_the_point_shows_the_conversa
         history = (await api.get(f"/executions/{started.json['id']}/history?limit=100")).json["items"]
         kinds = [one["type"] for one in history]
         assert [kind for kind in kinds if kind in _TALK] == list(_TALK)
+        audit = (await api.get(f"/audit?execution_id={started.json['id']}")).json["items"]
+        said = {one["act"]: one["details"] for one in audit}
+        assert (said["point.ask"]["question"], said["point.ask"].get("to")) == ("Which cost centre?", None)
+        assert said["point.reply"]["reply"] == "4711"
 
 
 async def test_the_same_key_asks_once(tmp_path: Path) -> None:

@@ -1,23 +1,23 @@
 """The decision page in a real browser: without JavaScript, on a phone and a desk, by keys alone, light and dark.
 
-What can be seen is also what a screen reader gets: axe finds nothing. It is evaluated by the tools of the browser,
-since the policy of the page lets no script run.
+What can be seen is also what a screen reader gets: axe finds nothing.
 """
 
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import pytest
 import pytest_asyncio
 from playwright.async_api import expect
 
-from tests.api.acting import points_of
+from tests.api.accessibility import violations
+from tests.api.acting import ended, points_of
 from tests.api.decision_visits import served_links, visitor_with_link
+from tests.api.harness import UNLIMITED, served
 from tests.api.test_decision_page import HOSTILE, MACHINE, REFUND, asked
-from tests.runtime.harness import approval, form
+from tests.runtime.harness import approval, end, flow, form
 from tests.servers.chromium import chromium, needs_chromium
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ _TOO_SMALL = """
   .map((one) => [one.outerHTML.slice(0, 80), one.getBoundingClientRect().height])
   .filter(([, height]) => height > 0 && height < 44)
 """
-_AXE = "() => axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations.map((one) => one.id))"
 
 
 class Seen(NamedTuple):
@@ -54,12 +53,6 @@ class Seen(NamedTuple):
     api: Api
     asked: list[str]
     errors: list[str]
-
-    async def violations(self) -> list[str]:
-        """Return what axe finds."""
-        await self.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-        found: list[str] = await self.page.evaluate(_AXE)
-        return found
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
@@ -150,7 +143,7 @@ async def test_every_state_is_accessible_and_fits_the_screen(
         for name, visitor, prepare in await _states(api):
             async with visiting(browser, visitor, width, scheme, scripts=True) as seen:
                 await prepare(seen.page)
-                assert (name, await seen.violations()) == (name, [])
+                assert (name, await violations(seen.page)) == (name, [])
                 assert (name, await seen.page.evaluate(_TOO_WIDE)) == (name, [])
                 assert (name, await seen.page.evaluate(_TOO_SMALL)) == (name, [])
                 assert (name, await seen.page.locator("h1").count()) == (name, 1)
@@ -194,6 +187,8 @@ async def _states(api: Api) -> list[tuple[str, Visitor, Any]]:
     await taken_back.send("take_back")
     again, superseded = await asked(api, approval(**REFUND), GIVEN)
     await api.post(f"/executions/{again}/rewind", {"to": "review"})
+    turn, _ = await asked(api, approval(**two, order="sequence"), GIVEN)
+    later = await visitor_with_link(api, (await points_of(api, turn))["review"], "ben")
     gone, cancelled = await asked(api, approval(**REFUND), GIVEN)
     await api.post(f"/executions/{gone}/cancel")
     return [
@@ -209,11 +204,43 @@ async def _states(api: Api) -> list[tuple[str, Visitor, Any]]:
         ("taken back", taken_back, open_more),
         ("superseded", superseded, nothing),
         ("cancelled", cancelled, nothing),
+        ("not your turn", later, nothing),
+        ("expired", await _expired(api), nothing),
         ("changed", ann, send_old),
         ("expired link", over, nothing),
         ("unknown link", ann._replace(path="/d/nothing"), nothing),
         ("sign in", ann._replace(path=f"/d/p/{point}"), nothing),
     ]
+
+
+async def _expired(api: Api) -> Visitor:
+    """Return a visitor of a point whose deadline has passed."""
+    node = approval(**{**REFUND, "deadline": "1ms"}, next=dict.fromkeys(("approved", "rejected"), "finish"))
+    await api.engine.workflows.register(flow(node, end("done")))
+    execution = (await api.post("/executions", {"workflow": "flow", "input": GIVEN})).json["id"]
+    await ended(api, execution)
+    row = await api.engine.points.find(execution, "review")
+    assert row is not None
+    return await visitor_with_link(api, row.point.id, "ann")
+
+
+async def test_who_gets_a_link_of_somebody_else_signs_in_as_them_and_decides(browser: Browser, tmp_path: Path) -> None:
+    async with served(tmp_path, settings=UNLIMITED) as api:  # a link and a sign-in are needed
+        execution, ann = await asked(api, approval(**REFUND), GIVEN)
+        async with visiting(browser, ann) as seen:
+            page = seen.page
+            await expect(page.get_by_role("heading", level=1)).to_have_text("Sign in to decide")
+            await page.get_by_role("link", name="Sign in", exact=True).click()
+            await page.get_by_label("Key").fill(await api.key_of("ben:approver"))
+            await page.get_by_role("button", name="Sign in").click()
+            await expect(page.get_by_role("main")).to_contain_text("This link is for ann, and you are signed in as ben")
+            await page.get_by_role("link", name="Sign in as somebody else").click()
+            await page.get_by_role("button", name="Sign out").click()
+            await page.get_by_label("Key").fill(await api.key_of("ann:approver"))
+            await page.get_by_role("button", name="Sign in").click()
+            await page.get_by_role("button", name="Approve").click()
+            await expect(page.get_by_role("status")).to_contain_text("You approved this on")
+        assert (await ended(api, execution))["by"] == "ann"
 
 
 async def test_nothing_that_others_have_written_runs(browser: Browser, tmp_path: Path) -> None:

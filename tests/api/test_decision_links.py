@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from layover.api.page_requests import form_token
 from layover.api.settings import ApiSettings
+from layover.pages.layout import TOKEN_FIELD
 from layover.runtime.decision_links import LinkKeys, hash_of
 from tests.api.acting import acts, ended, points_of, resting
 from tests.api.decision_visits import Visitor, served_links, signed_in, visitor_with_link
@@ -264,6 +266,22 @@ async def test_a_user_who_has_signed_in_decides_by_a_link_and_on_the_page_of_a_p
     assert (forged.status, wrong.status) == (403, 403)
     assert [one.status for one in sent] == [303, 303]
     assert [one["by"] for one in result["decisions"]] == ["ann", "ben"]
+
+
+async def test_who_knows_a_link_cannot_make_the_form_of_a_user_who_is_signed_in(tmp_path: Path) -> None:
+    async with served(tmp_path, settings=UNLIMITED) as api:
+        execution, point = await asked(api)
+        link = await visitor_with_link(api, point, "ann")
+        ann, again = await signed_in(link, "ann:approver"), await signed_in(link, "ann:approver")
+        token = link.path.rpartition("/")[2]
+        made = {TOKEN_FIELD: form_token(token.encode(), point, "ann"), "act": "approve"}
+        refused = [await ann.post(made), await ann.send("approve", await again.read())]
+        still = await points_of(api, execution)
+        sent = await ann.send("approve")
+
+    assert [one.status for one in refused] == [403, 403]
+    assert still
+    assert sent.status == 303
 
 
 async def test_a_link_to_sign_in_is_no_guess_at_a_decision_link(tmp_path: Path) -> None:

@@ -6,10 +6,12 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import pytest
 
 from layover.bootstrap import open_store
 from layover.core.webhooks import HookCheck, sign
 from layover.ports.secrets import Secret
+from layover.redaction import forget_secret, register_secret
 from layover.runtime.runtime import Runtime
 from tests.api.harness import UNLIMITED, listening
 from tests.runtime.harness import address_in, settings_with
@@ -59,9 +61,10 @@ async def deliver(
     raw: bytes | None = None,
     origin: str = "",
     path: str = "/hooks/shop/paid",
+    **more: str,
 ) -> Answered:
     sent = msgspec.json.encode(body) if raw is None else raw
-    headers = {"X-Request-Id": "r1", "Authorization": "Bearer whatever", **sign(HMAC, key, sent, 0)}
+    headers = {"X-Request-Id": "r1", "Authorization": "Bearer whatever", **sign(HMAC, key, sent, 0), **more}
     if origin:
         headers["X-Forwarded-For"] = origin
     return await api.ask("POST", path, raw=sent, as_="", headers=headers)
@@ -84,6 +87,29 @@ async def test_a_signed_delivery_starts_one_execution_however_often_it_comes(tmp
         assert found["trigger"]["headers"]["x-signature"] == "***"
         assert found["trigger"]["headers"]["authorization"] == "***"
         assert found["trigger"]["headers"]["x-request-id"] == "r1"
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "Bearer abcdefghijklmnop",
+        "eyJhbGciOiJIUzI1NiJ9.e30.abcdefgh",
+        "https://me:abcdefgh@host/",
+        "/a?access_token=abcdefgh",
+        "the-planted-value",
+        "sk_live_abcdefghijklmnopqrstuvwx",
+    ],
+)
+async def test_a_header_with_a_credential_is_masked_whatever_its_name(tmp_path: Path, value: str) -> None:
+    register_secret("the-planted-value")
+    try:
+        async with hooked(tmp_path) as api:
+            found = await deliver(api, 1, Referer=value)
+            started = (await api.get(f"/executions/{found.json['execution_id']}")).json
+    finally:
+        forget_secret("the-planted-value")
+    assert started["trigger"]["headers"]["referer"] == "***"
+    assert started["trigger"]["headers"]["x-request-id"] == "r1"
 
 
 async def test_what_is_not_signed_is_refused_and_nothing_is_stored(tmp_path: Path) -> None:

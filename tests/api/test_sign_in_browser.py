@@ -13,6 +13,7 @@ import pytest_asyncio
 from playwright.async_api import ViewportSize, expect
 
 from layover.api.access.config import AccessSettings, OidcSettings
+from tests.api.accessibility import violations
 from tests.api.harness import ADMIN_KEY, listening, served
 from tests.api.oidc_provider import SECRET
 from tests.runtime.harness import engine_at
@@ -142,6 +143,27 @@ async def test_a_person_signs_in_by_a_provider(browser: Browser, tmp_path: Path)
             await expect(page.get_by_role("heading", level=1)).to_have_text("You are not signed in")
             await seen.shot("sign-in-without-role")
             assert not await is_too_wide(page)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+async def test_every_page_of_the_sign_in_is_accessible(browser: Browser, tmp_path: Path, theme: Any) -> None:
+    async with visit(browser, tmp_path, java_script_enabled=True, color_scheme=theme) as seen:
+        page, url = seen.page, seen.api.url
+        await page.goto(f"{url}/sign-in?next=/sign-in")
+        assert await violations(page) == []
+        await page.get_by_label("Key").fill("lay_wrong")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("alert")).to_be_visible()
+        assert await violations(page) == []
+        made = await seen.api.post("/sign-in-links", {"user": "ada", "roles": ["approver"]})
+        await page.goto(url + made.json["url"].partition("8080")[2] + "?next=/sign-in")
+        assert await violations(page) == []
+        await page.get_by_role("button", name="Sign in").click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Signed in")
+        assert await violations(page) == []
+        for path in ("/sign-in/link/lak_nothing", "/sign-in/oidc", "/d/p/nothing"):
+            await page.goto(url + path)
+            assert (path, await violations(page)) == (path, [])
 
 
 async def test_a_page_of_another_site_can_do_nothing_with_the_cookie(browser: Browser, tmp_path: Path) -> None:

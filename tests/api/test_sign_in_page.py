@@ -67,7 +67,7 @@ async def test_a_person_signs_in_with_a_key_and_out_again(tmp_path: Path) -> Non
     assert (session.status, session.json["user"]) == (200, "ada")
     assert b"signed in as <strong><bdi>ada</bdi></strong>" in page.body
     assert b'href="/docs"' in page.body
-    assert (out.status, out.headers["location"], after.status) == (303, "/sign-in", 401)
+    assert (out.status, out.headers["location"], after.status) == (303, "/sign-in?next=/docs", 401)
     assert [one[:2] for one in entries] == [("ada", "session.open"), ("ada", "session.end")]
 
 
@@ -160,6 +160,27 @@ async def test_another_site_cannot_sign_a_user_out(tmp_path: Path) -> None:
         session = await session_of(browser, api.url)
 
     assert session.status == 200
+
+
+@pytest.mark.parametrize(
+    ("next_", "then"),
+    [
+        ("", "/sign-in"),
+        ("/d/p/x?y=1", "/sign-in?next=/d/p/x%3Fy%3D1"),
+        ("//evil.example", "/sign-in"),
+        ("https://evil.example", "/sign-in"),
+    ],
+)
+async def test_who_signs_out_to_be_somebody_else_comes_back_to_where_they_were(
+    tmp_path: Path, next_: str, then: str
+) -> None:
+    async with served(tmp_path) as api, plain_browser() as browser:
+        await sign_in(browser, api.url, ADMIN_KEY)
+        shown = fields_of(await browser.get(f"{api.url}/sign-in?next=/d/p/x"))
+        out = await browser.post(f"{api.url}/sign-out", {**shown, "next": next_})
+
+    assert shown["next"] == "/d/p/x"
+    assert (out.status, out.headers["location"], browser.named("session")) == (303, then, [])
 
 
 async def test_who_is_signed_in_already_can_sign_in_as_somebody_else(tmp_path: Path) -> None:

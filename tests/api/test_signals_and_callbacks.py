@@ -14,6 +14,7 @@ from tests.api.harness import listening, served
 from tests.runtime.harness import HOUR, HandWound, Held, end, engine_on, flow, form, until, until_status
 
 if TYPE_CHECKING:
+    from layover.ports.records import AuditRow
     from tests.api.harness import Api
 
 pytestmark = pytest.mark.usefixtures("each_database")
@@ -147,6 +148,27 @@ async def test_a_reply_may_say_that_it_failed(tmp_path: Path) -> None:
         error = (await api.engine.executions.wait(execution)).error
         assert error is not None
         assert (error.code, error.message, error.retryable) == ("callback_failed", "No pallet.", False)
+
+
+async def test_replies_are_audited_and_heartbeats_are_not(tmp_path: Path) -> None:
+    work = Held()
+    async with served(tmp_path, work) as api:
+        first, token = await waiting(api, work, flow({**PICK, "heartbeat": "1h"}))
+        second, other = await waiting(api, work, flow({**PICK, "heartbeat": "1h"}))
+        for path in (f"/callbacks/{token}/heartbeat", f"/callbacks/{token}", f"/callbacks/{token}"):
+            await api.post(path, as_="")
+        await api.post(f"/callbacks/{other}/fail", {"message": "No pallet."}, as_="")
+        entries = [*await entries_of(api, first), *await entries_of(api, second)]
+
+    assert [(one.user, one.act, one.credential) for one in entries] == [
+        ("", "callback.complete", "callback token"),
+        ("", "callback.fail", "callback token"),
+    ]
+    assert not any(secret in one.entry.decode() for one in entries for secret in (token, other))
+
+
+async def entries_of(api: Api, execution_id: str) -> list[AuditRow]:
+    return list(await api.engine.instance.store.audit.list_entries(AuditFilter(execution_id=execution_id)))
 
 
 async def test_a_heartbeat_keeps_the_wait_alive(tmp_path: Path) -> None:

@@ -30,4 +30,5 @@ def use(engine: Runtime, key: str | None) -> None:
     instance = engine.instance
     instance.secrets.close()  # what it registered is registered for the whole process
     instance.secrets = CachedSecrets([Provider(key)], instance.clock.running)
-    instance.sealer._secrets = instance.secrets  # noqa: SLF001 - a secret that was exchanged counts only after a while
+    for service in (instance.sealer, instance.purger._audit):  # noqa: SLF001 - an exchanged secret counts after a while
+        service._secrets = instance.secrets  # noqa: SLF001 - as above

@@ -133,6 +133,23 @@ async def test_a_decision_whose_entry_was_deleted_before_its_seal_is_found(tmp_p
     assert point.id in found.message
 
 
+async def test_a_decision_whose_entry_was_erased_for_its_user_raises_no_alarm(tmp_path: Path) -> None:
+    async with deciding(tmp_path, approval()) as engine:
+        one = await engine.start("flow", until="people")
+        await (await one.point("review")).approve()
+        await one.wait()
+    async with engine_at(tmp_path, audit_poll=NEVER) as runtime:
+        await runtime.instance.sealer.seal_all()
+    with closing(apsw.Connection(str(tmp_path / "layover.db"))) as db:
+        db.execute(
+            "UPDATE audit SET entry = NULL, salt = NULL, user = '', details = '{}' WHERE act = 'approval.approve'"
+        )
+        assert db.changes() == 1
+    async with engine_at(tmp_path, audit_poll=NEVER) as runtime:
+        found = await sealed_and_verified(runtime)
+    assert (found.findings, found.erased) == ((), 1)
+
+
 async def test_an_entry_of_a_decision_that_nobody_made_is_found(tmp_path: Path) -> None:
     async with deciding(tmp_path, approval()) as engine:
         one = await engine.start("flow", until="people")

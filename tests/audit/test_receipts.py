@@ -135,6 +135,38 @@ async def test_a_decision_that_is_final_has_a_receipt_that_says_since_when(tmp_p
         assert stranger.proved(receipt, await keys(api)) is not None
 
 
+async def test_a_take_back_that_came_too_late_does_not_take_the_receipt_away(tmp_path: Path) -> None:
+    async with served(tmp_path, audit_poll=NEVER) as api:
+        use(api.engine, OLD)
+        point = await decided(api)
+        row = await api.engine.instance.store.queries.find_point(point)
+        assert row is not None
+        actor = Actor(api.engine, Caller(user="ada", roles=(), permissions=(), credential="key"))
+        late = actor.entry("point.take_back", point, execution_id=row.execution_id)  # one that lost the race
+        assert late is not None
+        await api.engine.instance.store.audit.write(late)
+        await api.engine.instance.sealer.seal_all()
+        receipt = (await api.get(f"/pause-points/{point}/receipts/ada", as_=ADA)).json
+        said = stranger.proved(receipt, await keys(api))
+    assert said is not None
+    assert said["act"] == "approval.approve"
+
+
+async def test_a_decision_that_was_taken_back_has_no_receipt_and_the_one_after_it_has(tmp_path: Path) -> None:
+    async with served(tmp_path, audit_poll=NEVER) as api:
+        await api.engine.workflows.register(flow(approval(undo="1h", approvers={"users": ["ada"]}), end(1)))
+        started = await api.engine.executions.start("flow", wait="rest")
+        (row,) = await api.engine.points.list(started.id)
+        path = f"/pause-points/{row.point.id}"
+        codes = []
+        for act in ("approve", "take-back", "reject"):
+            where = f"{path}/{act}" if act == "take-back" else f"/approvals/{row.point.id}/{act}"
+            assert (await api.post(where, {}, as_=ADA)).status in (200, 201)
+            await api.engine.instance.sealer.seal_all()
+            codes.append((await api.get(f"{path}/receipts/ada", as_=ADA)).code)
+    assert codes == ["not_final", "unknown_receipt", "not_final"]
+
+
 async def test_a_receipt_outlives_its_execution_and_its_key(tmp_path: Path) -> None:
     async with served(tmp_path, audit_poll=NEVER) as api:
         use(api.engine, OLD)

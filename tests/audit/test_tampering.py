@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import random
 import shutil
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING, Final
 import apsw
 import pytest
 
+from layover.core.audit_proofs import signed_by_purge
 from layover.ports.audit_entries import ENGINE, PURGED, audit_row
 from layover.runtime.audit.findings import LIMITS
 from layover.runtime.audit.signing import signing_key
@@ -128,6 +130,48 @@ async def test_nobody_can_say_in_the_name_of_retention_that_entries_are_purged(t
         assert not found.ok, seal
         if seal is None:
             assert (found.purged_through, [one.code for one in found.findings]) == (0, ["entry_missing"])
+
+
+async def test_nobody_has_a_word_of_retention_sealed_without_the_key(tmp_path: Path) -> None:
+    source, head = await _chain(tmp_path)
+    for n, told in enumerate(({}, {"key_id": signing_key(OLD).id, "signature": _by(OLD)})):
+        details = {"through": SEALS, "before": "2026-01-01T00:00:00.000Z", **told}
+        row = audit_row(id=f"{n}" * 8, at=int(time() * 1000), user=ENGINE, act=PURGED, salt=bytes(16), details=details)
+        with closing(apsw.Connection(str(source))) as db:
+            insert_now(db, row, None)
+    with closing(apsw.Connection(str(source))) as db:
+        db.execute("DELETE FROM audit WHERE seal = 2")
+    async with engine_at(tmp_path, audit_poll=NEVER) as engine:
+        use(engine, NEW)
+        await engine.instance.sealer.seal_all()  # as it does within a second, whoever has written the entry
+    found = await _verified(source, head)
+    assert (found.purged_through, [one.code for one in found.findings]) == (0, ["entry_missing"])
+
+
+def _by(seed: str) -> str:
+    return base64.b64encode(signing_key(seed).sign(signed_by_purge("1" * 8, SEALS))).decode()
+
+
+async def test_an_entry_that_somebody_erased_cannot_say_that_others_are_purged(tmp_path: Path) -> None:
+    source, head = await _chain(tmp_path)
+    with closing(apsw.Connection(str(source))) as db:
+        db.execute("DELETE FROM audit WHERE seal = 2")
+        values = (ENGINE, PURGED, f'{{"through":{SEALS}}}', "w5-0")
+        db.execute(
+            "UPDATE audit SET entry = NULL, salt = NULL, user = ?, act = ?, details = ? WHERE target = ?", values
+        )
+        assert db.changes() == 1
+    found = await _verified(source, head)
+    assert found.purged_through == 0
+    assert {one.code for one in found.findings} == {"entry_missing", "entry_changed"}
+
+
+async def test_an_erased_entry_cannot_name_another_user(tmp_path: Path) -> None:
+    source, head = await _chain(tmp_path)
+    with closing(apsw.Connection(str(source))) as db:
+        db.execute("UPDATE audit SET entry = NULL, salt = NULL, details = '{}', user = 'mallory' WHERE target = 'w5-0'")
+    (found,) = (await _verified(source, head)).findings
+    assert (found.code, found.seal) == ("entry_changed", 6)
 
 
 async def test_a_chain_that_nobody_edited_is_whole(tmp_path: Path) -> None:

@@ -43,6 +43,24 @@ async def test_the_substitute_decides_on_behalf_of_the_person_who_is_away(layove
     assert [(one["giver"], one["taker"], one["absence"]) for one in delegated] == [("ada", "sam", True)]
 
 
+async def test_the_audit_log_says_who_stands_in_for_whom_and_who_made_it_so(layover: Layover) -> None:
+    await layover.register(flow(approval(**ADA), end("done")))
+    await away(layover, roles=["finance"])
+    await away(layover, substitute="eve")
+    execution = await layover.start("flow")
+    await (await layover.as_user("eve", SUB).point((await execution.point("review")).id)).approve()
+    entries = [one async for one in layover.audit()]
+    saved = [one for one in reversed(entries) if one.act == "person.save"]
+    assert [one.before is None for one in saved] == [True, False]
+    assert saved[1].before["roles"] == ["finance"]
+    assert [one.after["away"]["substitute"] for one in saved] == ["sam", "eve"]
+    (delegated,) = [one for one in entries if one.act == "approval.delegate"]
+    assert (delegated.user, delegated.details["giver"], delegated.details["absence"]) == ("eve", "ada", True)
+    await layover.delete_person("ada")
+    (deleted, *_) = [one async for one in layover.audit(act="person.delete")]
+    assert deleted.before["away"]["substitute"] == "eve"
+
+
 async def test_an_absence_that_begins_later_counts_and_one_that_has_ended_does_not(layover: Layover) -> None:
     await layover.register(flow(approval(**ADA), end("done")))
     execution = await layover.start("flow")

@@ -110,6 +110,8 @@ def _say_verification(found: AuditVerification) -> None:
         say(f"Head: {found.head}")
     if found.purged_through:
         say(f"Retention has deleted the entries of the seals up to {found.purged_through}; the seals are there.")
+    if found.erased:
+        say(f"{found.erased:,} were erased: seals have their leaves, but nothing proves what they were.")
     if found.unsigned and found.key:
         say(f"{plural(found.unsigned, 'seal')} from before the first key: chained, but not signed.")
     if found.waiting:

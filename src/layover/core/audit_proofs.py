@@ -21,6 +21,7 @@ NO_HEAD: Final = bytes(HASH_BYTES)  # `prev` of the first seal
 _HEAD: Final = b"layover-audit-head-v1\0"
 _SEAL: Final = b"layover-audit-seal-v1\0"
 _RECEIPT: Final = b"layover-receipt-v1\0"
+_PURGE: Final = b"layover-audit-purge-v1\0"
 
 Side: TypeAlias = Literal["left", "right"]
 
@@ -85,6 +86,11 @@ def signed_by_receipt(receipt: dict[str, object]) -> bytes:
     """Return what the signature of a receipt covers: everything else in it."""
     rest = {name: value for name, value in receipt.items() if name != "signature"}
     return _RECEIPT + canonical_json(rest)
+
+
+def signed_by_purge(id_: str, through: int) -> bytes:
+    """Return what the signature of retention covers: its entry, and up to which seal it deletes entries."""
+    return _PURGE + f"{id_}\0{through}\0".encode()
 
 
 def canonical_json(value: object) -> bytes:

@@ -48,6 +48,7 @@ REQUESTS: Final = frozenset(
         *("pause.asked", "pause.replied"),
     }
 )
+TRIGGER_ERROR: Final = "trigger.error"
 SEND: Final = "send"  # the kind of what a `send` node sends
 
 

@@ -8,6 +8,8 @@ EVENTS: Final = {
     "append_unwritable": "The store refuses a step for its contents: its execution fails.",
     "attempt_failed": "A call has failed, with its traceback: a warning if it is tried again at `retry_at`, "
     "else an error.",
+    "audit_not_purged": "Audit entries that are old enough are left to an instance with the newest signing key: this "
+    "one has none (`audit_key_missing`), or one that another has followed (`audit_key_retired`).",
     "audit_not_sealed": "Audit entries wait for an instance with the newest signing key: this one has none "
     "(`audit_key_missing`), or one that another has followed (`audit_key_retired`).",
     "audit_sealed": "The newest seal of the audit chain, once an hour: its head is a witness for "

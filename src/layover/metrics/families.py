@@ -79,7 +79,7 @@ _TRIGGERS = (
 _DELIVERIES = (
     _counter("layover_batch_items_total", "Items of batches, by act and what became of them.", "act", "outcome"),
     _counter("layover_deliveries_total", "Attempts at deliveries, by what came of them.", "destination", "outcome"),
-    _histogram("layover_delivery_seconds", "Time that an attempt at a delivery took.", CALLS, "destination"),
+    _histogram("layover_deliveries_seconds", "Time that an attempt at a delivery took.", CALLS, "destination"),
 )
 _INSTANCE = (
     _gauge("layover_processes", "Processes, by release.", "version"),

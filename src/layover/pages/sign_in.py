@@ -101,6 +101,7 @@ def signed_in_page(view: SignInView, user: str, until: str) -> bytes:
             element(
                 "form",
                 _hidden(TOKEN_FIELD, view.form_token),
+                _hidden("next", view.next),  # who signs out here may want to come back as somebody else
                 element("button", "Sign out", type="submit"),
                 method="post",
                 action=f"{view.base}/sign-out",

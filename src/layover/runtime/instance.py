@@ -9,6 +9,7 @@ from layover.core.notify_rules import occasions_of
 from layover.ports.hints import Hints
 from layover.ports.read_times import ReadTimes
 from layover.runtime.activity import Activity
+from layover.runtime.audit.retention import AuditRetention
 from layover.runtime.batches.batch_runner import BatchRunner
 from layover.runtime.batches.collector import ItemCollector
 from layover.runtime.calls.node_runner import NodeRunner
@@ -154,7 +155,8 @@ class Instance:
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
         self._assemble_deliveries(messages)
         self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
-        self.purger = Purger(store, self.driver, self.plans, machine)
+        audit_retention = AuditRetention(store, self.secrets, machine, self.id)
+        self.purger = Purger(store, self.driver, self.plans, audit_retention)
         self.sealer = Sealer(store, clock, self.secrets, machine.secret, settings.audit_poll)
         self.item_collector = ItemCollector(store, ExecutionLists(self))
         self.batch_runner = BatchRunner(store, clock, settings, self.item_collector, self.metrics)

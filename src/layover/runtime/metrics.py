@@ -219,7 +219,7 @@ class Metrics:
             ("layover_wait_duration_seconds", self._waits),
             ("layover_execution_duration_seconds", self._lives),
             ("layover_store_read_duration_seconds", self._reads),
-            ("layover_delivery_seconds", self._delivery_seconds),
+            ("layover_deliveries_seconds", self._delivery_seconds),
         ):
             for label, distribution in distributions.items():
                 found.add_distribution(name, distribution, label)

@@ -16,6 +16,7 @@ from layover.core.approval_rules import Approver, DecisionRefused, check_delegat
 from layover.core.engine import commands as cmd
 from layover.errors import AnswerRefused, WrongState
 from layover.runtime.deliveries.directory_file import DirectoryFailed
+from layover.runtime.queries.views import context_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,10 +43,19 @@ async def stand_in(actor: Actor, row: PointRow) -> PointRow:
     person = _giver(actor, row.point, await _away(actor, [row]))
     if person is None:
         return row
-    now = actor.runtime.instance.clock.now()
-    act = cmd.StandIn(point=row.point.id, by=person.user, roles=person.roles, to=actor.caller.user, at=now)
+    now, user = actor.runtime.instance.clock.now(), actor.caller.user
+    act = cmd.StandIn(point=row.point.id, by=person.user, roles=person.roles, to=user, at=now)
+    entry = actor.entry(
+        "approval.delegate",
+        row.point.id,
+        execution_id=row.execution_id,
+        context_id=context_of(row.point),
+        giver=person.user,
+        to=user,
+        absence=True,
+    )
     try:
-        return (await actor.runtime.answers.talk(act, applied=False)).row
+        return (await actor.runtime.answers.talk(act, audit=entry, applied=False)).row
     except (AnswerRefused, WrongState):  # it was answered meanwhile: the act itself is told so
         return row
 

@@ -18,7 +18,7 @@ from layover.errors import AlreadyExists, NotAllowed
 from layover.ports.access import AuditFilter, IdempotentReply
 from layover.ports.audit_entries import ENGINE, SALT_BYTES, audit_row
 from layover.runtime.operations.timeouts import WaitLimit
-from layover.service.permissions import PROGRAM
+from layover.service.permissions import NOBODY, PROGRAM
 
 if TYPE_CHECKING:
     import asyncio
@@ -167,7 +167,7 @@ class Actor:
             salt=instance.machine.secret(SALT_BYTES),
             target=target or execution_id,
             execution_id=execution_id,
-            credential=self.caller.credential,
+            credential="callback token" if self.caller is NOBODY else self.caller.credential,
             address=self.address or instance.id,
             request_id=self.request_id,
             details={name: value for name, value in {**details, "key": key}.items() if value is not None},
@@ -178,8 +178,11 @@ class Actor:
 
     @property
     def known_as(self) -> str:
-        """The user as the audit log names them; a program that names no user acts as the engine."""
-        return self.caller.user or ENGINE
+        """The user as the audit log names them; a program that names no user acts as the engine.
+
+        Who has nothing but the token of a callback has no name.
+        """
+        return "" if self.caller is NOBODY else self.caller.user or ENGINE
 
     async def has_done(self, act: str, execution_id: str | None, key: str | None, *, target: str | None = None) -> bool:
         """Return whether the user has done something to an execution, or to another target, under a key before."""

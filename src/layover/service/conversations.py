@@ -92,6 +92,8 @@ async def _done(actor: Actor, row: PointRow, act: TalkCommand, name: str, idempo
         context_id=context,
         take=getattr(act, "take", False) or None,
         to=getattr(act, "to", None),
+        question=getattr(act, "question", None),
+        reply=getattr(act, "text", None),
         number=getattr(act, "number", None),
     )
     try:

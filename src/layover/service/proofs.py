@@ -18,6 +18,7 @@ from layover.errors import LayoverError, NotFound, WrongState
 from layover.model.proofs import AuditKey, AuditKeySet, PathHash, Receipt, SealHeader
 from layover.model.shared import builtins
 from layover.ports.access import AuditFilter
+from layover.ports.audit_entries import ENGINE
 from layover.runtime.audit.signing import find_signing_key, public_text
 from layover.runtime.ids import is_point_id
 from layover.runtime.results.points import point_of
@@ -25,6 +26,7 @@ from layover.runtime.results.points import point_of
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from layover.core.engine.state import Point
     from layover.ports.records import AuditRow, PointRow
     from layover.ports.seal_records import Seal
     from layover.service.actor import Actor
@@ -84,9 +86,10 @@ async def _find(actor: Actor, point_id: str, user: str | None, row: PointRow | N
     mine = user or actor.known_as
     execution = row.execution_id if row is not None else None  # purged: the entries of the user are looked through
     async for one in _said(actor, AuditFilter(execution_id=execution, user=mine, target=point_id)):
-        if one.act in _TAKING_BACK:
-            raise _nothing(point_id)
-        return one
+        if one.act not in _TAKING_BACK:
+            return one
+        if row is None or not _stands(row.point, mine):
+            break  # else it came too late
     if user is None and row is not None and actor.caller.may(("audit:read",)):
         only = await _only_decider(actor, row)
         if only is not None:
@@ -111,6 +114,14 @@ async def _said(actor: Actor, wanted: AuditFilter) -> AsyncIterator[AuditRow]:
             if one.act in DECIDING or one.act in _TAKING_BACK:
                 yield one
         wanted = replace(wanted, after=(page[-1].at, page[-1].id))
+
+
+def _stands(point: Point, user: str) -> bool:
+    """Return whether what a user has answered counts at a point."""
+    by = "" if user == ENGINE else user
+    if point.kind == "approval":
+        return any(one.by == by for one in point.decisions)
+    return point.status in ("answered", "applied") and (point.by or "") == by
 
 
 def _final_at(row: PointRow | None, entry: AuditRow) -> Moment | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from layover.core.ids import uuid8
-from layover.service.permissions import PROGRAM
+from layover.runtime.queries.views import context_of
+from layover.service.actor import Actor
+from layover.service.permissions import NOBODY, PROGRAM
 
 if TYPE_CHECKING:
     from layover.model.signals import SignalReceipt
-    from layover.service.actor import Actor
+    from layover.ports.records import AuditRow, PointRow
 
 
 class SignalService:
@@ -41,17 +44,29 @@ class SignalService:
     async def complete(self, token: str | None, point_id: str | None, output: object) -> None:
         """Give the output that a callback node waits for."""
         self._check(point_id)
-        await self._actor.runtime.callbacks.reply(token, output, point=point_id)
+        entry = partial(self._entry, "callback.complete", token)
+        await self._actor.runtime.callbacks.reply(token, output, point=point_id, entry=entry)
 
     async def fail(self, token: str | None, point_id: str | None, message: str, *, retryable: bool) -> None:
         """Say that what a callback node waits for has failed."""
         self._check(point_id)
-        await self._actor.runtime.callbacks.fail(token, message, retryable=retryable, point=point_id)
+        entry = partial(self._entry, "callback.fail", token)
+        await self._actor.runtime.callbacks.fail(token, message, retryable=retryable, point=point_id, entry=entry)
 
     async def heartbeat(self, token: str | None, point_id: str | None) -> None:
         """Say that what a callback node waits for is still being worked at."""
         self._check(point_id)
         await self._actor.runtime.callbacks.beat(token, point=point_id)
+
+    def _entry(self, act: str, token: str | None, row: PointRow) -> AuditRow | None:
+        """Return what is written with a reply; heartbeats, of which there are many, say nothing.
+
+        A token says no name: whoever has it may reply, also on a door that has a user.
+        """
+        actor, point = self._actor, row.point
+        if token is not None:
+            actor = Actor(actor.runtime, NOBODY, request_id=actor.request_id, address=actor.address)
+        return actor.entry(act, point.id, execution_id=row.execution_id, context_id=context_of(point))
 
     def _check(self, point_id: str | None) -> None:
         """Accept a point instead of its token only from operators: the token is the credential otherwise."""

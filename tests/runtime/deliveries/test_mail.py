@@ -140,6 +140,19 @@ async def test_a_login_that_is_refused_is_tried_again_because_a_secret_may_be_ro
         assert "wrong-password" not in str(outcome)
 
 
+async def test_headers_of_a_destination_are_sent_but_for_those_that_are_ours() -> None:
+    headers = {"Reply-To": UsedSecret("REPLIES"), "List-Id": "layover", "Bcc": "eve@example.org", "subject": "evil"}
+    async with MailServer().open() as server:
+        known = destination(server, headers=headers)
+        values = {"REPLIES": "ops@example.org\r\nBcc: eve@example.org"}
+        await MailWire().send(shipment(known, address="ada@example.org", values=values))
+        [(_, mail)] = server.taken
+        assert mail["List-Id"] == "layover"
+        assert mail["Reply-To"] is not None
+        assert mail["Bcc"] is None
+        assert mail.get_all("Subject") == ["Approve"]
+
+
 @pytest.mark.parametrize("evil", INJECTIONS)
 async def test_no_value_adds_a_header(evil: str) -> None:
     async with MailServer().open() as server:

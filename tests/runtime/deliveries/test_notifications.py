@@ -182,6 +182,16 @@ async def test_a_message_of_ones_own_replaces_the_default_text(office: Office) -
         await office.settle(engine)
         [made] = office.wire.made
         assert (made.parcel.subject, made.parcel.text) == ("Order 7", "Approve the order: pause.opened of order")
+        assert not made.parcel.is_usual
+
+
+async def test_what_nobody_has_written_is_known_to_be_usual(office: Office) -> None:
+    rule = {"on": ["pause.opened"], "via": "erp"}
+    async with office.engine() as engine:
+        await started(engine, asking(rule))
+        await office.settle(engine)
+        [made] = office.wire.made
+        assert made.parcel.is_usual
 
 
 MANY = "execution.input.many"

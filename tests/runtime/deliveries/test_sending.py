@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.model.deliveries import Notification
-    from layover.ports.delivery_records import ClaimedDeliveries, DeliveryClaim
+    from layover.ports.delivery_records import ClaimedDeliveries, DeliveryClaim, DueDestinations
     from layover.ports.records import Message
     from layover.runtime.deliveries.shipments import Shipment
     from layover.runtime.runtime import Runtime
@@ -77,6 +77,20 @@ async def test_attempts_are_spread_over_a_day_and_then_it_is_dead(office: Office
         assert (row.state, row.reason) == ("dead", "attempts_used_up: notifier_failed")
         history = msgspec.json.decode(row.history)
         assert [one["error"] for one in history] == ["No."] * MOST_ATTEMPTS
+
+
+async def test_what_can_never_be_sent_is_given_up_as_well(office: Office) -> None:
+    def fail(_: Shipment) -> SendOutcome:
+        raise LookupError("a defect of ours")
+
+    office.wire.answer = fail
+    async with office.engine() as engine:
+        await started(engine, ENDED)
+        await office.skip(2 * DAY, engine)
+        assert len(office.wire.made) == MOST_ATTEMPTS
+        [row] = await deliveries(engine)
+        assert (row.state, row.reason) == ("dead", "attempts_used_up: send_failed")
+        assert "a defect of ours" not in row.history.decode()
 
 
 async def test_a_receiver_that_is_down_for_a_day_gets_everything_in_the_end(office: Office) -> None:
@@ -164,6 +178,35 @@ async def test_a_slow_destination_holds_up_no_other(office: Office) -> None:
         never.set()
         await office.settle(engine)
         assert len(office.wire.told("erp")) == 10
+
+
+async def test_what_comes_while_nothing_more_is_claimed_is_sent_at_once(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with office.engine() as engine:
+        store = engine.instance.store.deliveries
+        claim, read_due = store.claim, store.read_due
+        found_nothing, looked = asyncio.Event(), asyncio.Event()
+
+        async def slow_claim(wanted: DeliveryClaim) -> ClaimedDeliveries:
+            claimed = await claim(wanted)
+            if not claimed.deliveries and not found_nothing.is_set():
+                found_nothing.set()
+                await looked.wait()
+            return claimed
+
+        async def looking(now: int) -> DueDestinations:
+            due = await read_due(now)
+            if found_nothing.is_set() and due.names:
+                asyncio.get_running_loop().call_soon(looked.set)
+            return due
+
+        monkeypatch.setattr(store, "claim", slow_claim)
+        monkeypatch.setattr(store, "read_due", looking)
+        await started(engine, ENDED)
+        await found_nothing.wait()
+        await engine.executions.start("order")
+        await office.wire.until(2)  # no time passes
 
 
 async def test_what_is_being_claimed_when_an_engine_stops_is_sent(

@@ -73,6 +73,24 @@ async def test_a_webhook_tells_what_happened_to_what(poster: HttpPoster) -> None
     assert "webhook-signature" not in seen.headers
 
 
+async def test_a_webhook_has_the_words_of_an_author_and_no_usual_ones(poster: HttpPoster) -> None:
+    site = answering(204)
+    said = Parcel(kind="pause.decided", at=NOW, workflow="order", subject="Rejected", text="Comment: never", link="/d")
+    async with site.open():
+        for parcel in (said, replace(said, is_usual=True)):
+            await WebhookWire(poster).send(shipment(hook(site), parcel))
+    authored, usual = (msgspec.json.decode(seen.body)["data"] for seen in site.seen)
+    assert authored == {"workflow": "order", "subject": "Rejected", "text": "Comment: never", "link": "/d"}
+    assert usual == {"workflow": "order"}
+
+
+@pytest.mark.parametrize(("kind", "name"), [("trigger.error", "trigger"), ("delivery.dead", "destination")])
+async def test_what_is_told_of_has_its_name(poster: HttpPoster, kind: str, name: str) -> None:
+    site = answering(204)
+    await posted(poster, site, parcel=Parcel(kind=kind, at=NOW, workflow="order", reports_on="nightly"))
+    assert msgspec.json.decode(site.seen[0].body)["data"] == {"workflow": "order", name: "nightly"}
+
+
 @pytest.mark.parametrize(
     ("status", "verdict"), [(200, "sent"), (299, "sent"), (301, "again"), (400, "again"), (404, "again"), (410, "gone")]
 )
@@ -181,10 +199,14 @@ async def test_a_key_that_would_prove_nothing_signs_nothing(poster: HttpPoster, 
 async def test_headers_of_a_destination_are_sent_with_their_secrets(poster: HttpPoster) -> None:
     site = answering(200)
     async with site.open():
-        known = hook(site, headers={"X-Team": "ops", "Authorization": UsedSecret("ERP_TOKEN")})
+        named = {"Webhook-Id": "mine", "CONTENT-TYPE": "x/y"}
+        headers = {"X-Team": "ops", "Authorization": UsedSecret("ERP_TOKEN"), **named}
+        known = hook(site, headers=headers)
         await WebhookWire(poster).send(shipment(known, values={"ERP_TOKEN": "Bearer abcdefgh"}))
     [seen] = site.seen
     assert (seen.headers["X-Team"], seen.headers["Authorization"]) == ("ops", "Bearer abcdefgh")
+    assert seen.headers.getall("webhook-id") == [ID]
+    assert seen.headers.getall("Content-Type") == ["application/json"]
 
 
 # Chats

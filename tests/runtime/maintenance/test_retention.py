@@ -13,7 +13,9 @@ from layover.ports.access import AuditFilter, IdempotentReply, WorkflowStatus
 from layover.ports.delivery_records import DeliveryFilter
 from layover.ports.moving import CopiedBatch
 from layover.ports.records import AuditRow
+from layover.runtime.audit.signing import signing_key
 from layover.runtime.audit.verify import verify_audit
+from tests.audit.signing import OLD, use
 from tests.runtime.harness import HOUR, HandWound, engine_on
 from tests.stores.conformance import session, uid
 from tests.stores.posted import delivery
@@ -107,6 +109,25 @@ async def test_what_people_did_goes_by_whole_seals_and_that_is_written_down(tmp_
         assert {one.code for one in found.findings} == {"sealed_late"}  # the one that came late
         await _clean(engine)  # nothing more goes, and nothing more is said
         assert len(await engine.instance.store.audit.list_entries(AuditFilter(act="audit.purge"))) == 1
+
+
+async def test_of_a_signed_chain_only_who_has_the_key_deletes(tmp_path: Path) -> None:
+    clock = HandWound()
+    async with engine_on(clock.store(tmp_path), audit_retention=HOUR, **SETTINGS) as engine:
+        use(engine, OLD)
+        await _act(engine, 1, clock.now)
+        engine.instance.clock.set(clock.now)
+        await engine.instance.sealer.seal_all()
+        clock.now += 2 * HOUR
+        use(engine, None)
+        await _clean(engine)
+        assert await _acts(engine) == {1}
+        use(engine, OLD)
+        await _clean(engine)
+        engine.instance.clock.set(clock.now)
+        await engine.instance.sealer.seal_all()
+        found = await verify_audit(engine.instance.store, current=signing_key(OLD).public)
+    assert (found.findings, found.purged_through, found.entries) == ((), 1, 1)
 
 
 async def test_what_was_sent_is_kept_for_a_week_and_that_it_was_sent_for_a_month(tmp_path: Path) -> None:

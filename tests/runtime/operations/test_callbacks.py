@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -396,7 +396,8 @@ async def test_only_callbacks_are_replied_to(tmp_path: Path) -> None:
         (row,) = await engine.points.list(asked.id)
         for point in (row.point.id, "nowhere"):
             assert await refused(engine.callbacks.reply(point=point, output="forged")) == "unknown_point"
-        for wrong in ({}, {"token": "t", "point": row.point.id}):
+        both: dict[str, Any] = {"token": "t", "point": row.point.id}
+        for wrong in (dict[str, Any](), both):
             with pytest.raises(TypeError):
                 await engine.callbacks.reply(**wrong)
 

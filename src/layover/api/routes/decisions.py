@@ -109,9 +109,12 @@ async def _by_link(call: Request[Any, NoQuery]) -> _Visit | Response:
         return _sign_in(call)
     elif caller.user != link.user:
         return page_response(not_you_page(link.user, caller.user, _sign_in_path(call)), 403)
+    secret = token.encode()
+    if call.services.settings.link_identity != "link":
+        secret += b"\0" + _secret_of(call)  # who only knows the link cannot make the token of a form
     service = call.service if caller is call.caller else call.service_of(caller)
     row = await point_row(service.actor, link.point)
-    return _Visit(service, row, f"{call.base}/d/{token}", token.encode())
+    return _Visit(service, row, f"{call.base}/d/{token}", secret)
 
 
 async def _by_point(call: Request[Any, NoQuery]) -> _Visit | Response:

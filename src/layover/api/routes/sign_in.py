@@ -126,8 +126,10 @@ async def take_sign_out(call: Request[bytes, NoQuery]) -> Response:
     sessions = call.services.sessions
     if not is_session(call.caller.credential):
         return see_other(f"{call.base}/sign-in")
-    read_form(call, sessions.form_secret(call), _SIGN_OUT)
-    return see_other(f"{call.base}/sign-in", cookies=(await sessions.end(call),))
+    form = read_form(call, sessions.form_secret(call), _SIGN_OUT)
+    next_ = own_path(form.one("next"), call.base)
+    then = f"{call.base}/sign-in?next={quote(next_, safe='/')}" if next_ else f"{call.base}/sign-in"
+    return see_other(then, cookies=(await sessions.end(call),))
 
 
 def _sign_in(call: Request[None, SignInQuery] | Request[bytes, NoQuery], next_: str, problem: str = "") -> Response:

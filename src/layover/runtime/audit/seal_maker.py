@@ -39,7 +39,7 @@ class ChainedSealMaker:
     def make(self, last: Seal | None, keys: Sequence[SealKey], leaves: Sequence[bytes]) -> MadeSeal | None:
         """Return the next seal; None if this instance may not make it."""
         key = self._key
-        self.refusal = _refusal(key, keys)
+        self.refusal = refusal_to_sign(key, keys)
         if self.refusal:
             return None
         n, prev, first = (1, NO_HEAD, 1) if last is None else (last.n + 1, last.head, last.first + last.count)
@@ -64,7 +64,8 @@ class ChainedSealMaker:
         return MadeSeal(seal=seal, key=SealKey(id=key.id, public=key.public, first_seal=n, since=at))
 
 
-def _refusal(key: AuditSigningKey | None, keys: Sequence[SealKey]) -> Refusal:
+def refusal_to_sign(key: AuditSigningKey | None, keys: Sequence[SealKey]) -> Refusal:
+    """Return why nothing may be added to a chain with a key; `keys` are those that have signed it."""
     if not keys:
         return ""
     if key is None:

@@ -17,6 +17,7 @@ from layover.core.moments import moment
 from layover.ports.access import AuditFilter
 from layover.ports.audit_entries import ENGINE, PURGED
 from layover.runtime.audit.findings import AuditVerification, finding
+from layover.runtime.audit.retention import purged_through
 from layover.runtime.audit.seal_maker import MOST_ENTRIES
 from layover.runtime.audit.signing import is_signed, key_id_of
 from layover.runtime.audit.verify_decisions import check_decisions
@@ -94,8 +95,8 @@ class _Checking:
 
     async def check(self) -> None:
         """Check everything."""
-        await self._read_purges()
         self._keys = await self._store.seals.list_keys()
+        await self._read_purges()
         self._check_keys()
         last: Seal | None = None
         while page := await self._store.seals.list_seals(0 if last is None else last.n, _SEALS_AT_ONCE):
@@ -120,9 +121,8 @@ class _Checking:
         One without a seal may be anybody's: for the second until it has one, what is missing is found.
         """
         for row in await self._store.audit.list_entries(AuditFilter(user=ENGINE, act=PURGED, limit=100)):
-            said = _decoded(row.details)
-            through = said.get("through")
-            if row.seal is not None and isinstance(through, int) and through > self.purged_through:
+            through = purged_through(row, self._keys, self._given)
+            if through > self.purged_through:
                 self.purged_through, self.purged_before = through, row.at
 
     # Seals
@@ -223,6 +223,9 @@ class _Checking:
     async def _check_entry(self, row: AuditRow, seal: Seal) -> None:
         if not row.entry and not row.salt:
             self.erased += 1  # its leaf is compared all the same
+            if row.user or _decoded(row.details):
+                text = f"The entry {row.id} was erased, and yet its columns say who or what it was."
+                self._find("entry_changed", text, seal=seal.n, entry=row.id)
             return
         if row.leaf != leaf_of(row.salt, row.entry):
             text = f"The text of the entry {row.id} is not what was sealed."

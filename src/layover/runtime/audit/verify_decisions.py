@@ -56,14 +56,16 @@ async def check_decisions(store: Store, *, since: int | None, purged: int) -> tu
 
 async def _compare(store: Store, row: ExecutionRow, since: int, purged: int) -> tuple[int, list[AuditFinding]]:
     id_ = row.head.execution_id
-    entries = {_Decision(one.target, one.act, one.user): one for one in await _entries(store, id_)}
+    there = await _entries(store, id_)
+    erased = {(one.target, one.act) for one in there if _is_erased(one)}
+    entries = {_Decision(one.target, one.act, one.user): one for one in there if not _is_erased(one)}
     decided = await _decided(store, id_)
     if not entries and not decided:
         return 0, []
     given = {*decided, *await _given(store, id_)}
     found: list[AuditFinding] = []
     for decision, at in decided.items():
-        if decision not in entries and at >= max(since, purged):
+        if decision not in entries and (decision.point, decision.act) not in erased and at >= max(since, purged):
             text = f"{decision.user} decided at {decision.point} of {id_} ({decision.act}), and no entry says so."
             found.append(finding("decision_without_entry", text))
     for decision, entry in entries.items():
@@ -75,6 +77,11 @@ async def _compare(store: Store, row: ExecutionRow, since: int, purged: int) -> 
     if found and await store.queries.find_execution(id_) is None:
         return 0, []  # it was purged after it was listed
     return len(decided), found
+
+
+def _is_erased(row: AuditRow) -> bool:
+    """Return whether the text of a sealed entry was erased: then it no longer says whose it was."""
+    return not row.entry and row.seal is not None
 
 
 async def _entries(store: Store, execution_id: str) -> list[AuditRow]:

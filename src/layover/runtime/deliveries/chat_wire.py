@@ -31,8 +31,7 @@ class ChatWire:
         address = shipment.plain(destination.address)
         if not _is_address(address):
             return failed("address_malformed", "The secret of the chat is not an address.", health="unknown")
-        headers = {name: shipment.plain(value) for name, value in destination.headers.items()}
-        headers |= {"Content-Type": "application/json", "Idempotency-Key": shipment.id}
+        headers = shipment.headers_beside({"Content-Type": "application/json", "Idempotency-Key": shipment.id})
         body = msgspec.json.encode({"text": chat_text(shipment.parcel)})
         return await self._poster.post(address, headers, body, destination.timeout, shipment.at)
 

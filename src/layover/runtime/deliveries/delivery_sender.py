@@ -164,7 +164,7 @@ class DeliverySender:
             self._fly(served)
             if served.has_room and await self._claim(served):
                 continue
-            if served.is_at_rest:
+            if served.is_at_rest and not served.wake.is_set():  # else something came while it was claiming
                 return
             await served.wake.wait()
         await self._give_back(served.drop())
@@ -202,13 +202,13 @@ class DeliverySender:
         served.settled(row)
 
     def _has_served(self, name: str, task: asyncio.Task[None]) -> None:
-        del self._served[name]
+        served = self._served.pop(name)
         if not task.cancelled() and (error := task.exception()) is not None:
             fault = None if isinstance(error, StoreError) else error
             _log.warning("deliveries_failed destination=%s error=%s", name, type(error).__name__, exc_info=fault)
             self.hint(self._clock.now() + self._settings.poll)
-        elif len(self._served) >= _MOST_DESTINATIONS - 1:
-            self.hint()
+        elif served.wake.is_set() or len(self._served) >= _MOST_DESTINATIONS - 1:
+            self.hint()  # for what came after its last look, or for the one that waits to be served
 
     # One delivery
 
@@ -230,8 +230,7 @@ class DeliverySender:
     async def _send(self, row: DeliveryRow, began: int) -> Settlement:
         if await self._is_moot(row):
             return moot(row, self._clock.now())
-        parcel = read_parcel(row.body)
-        outcome = await self._attempt(row, parcel)
+        parcel, outcome = await self._tried(row)
         reached(CommitPoint.DELIVERY_MADE)
         ms = self._clock.running() - began
         now = self._clock.now()
@@ -249,6 +248,18 @@ class DeliverySender:
             return False
         point = await self._store.queries.find_point(row.point)
         return point is None or point.status != "open"
+
+    async def _tried(self, row: DeliveryRow) -> tuple[Parcel, SendOutcome]:
+        """Make one attempt; whatever goes wrong is its outcome, so that what can never be sent is given up."""
+        parcel = Parcel(kind=row.kind, at=row.created_at)
+        try:
+            parcel = read_parcel(row.body)
+            return parcel, await self._attempt(row, parcel)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - it is one more attempt that failed
+            _log.exception("delivery_failed id=%s", row.id)
+            return parcel, failed("send_failed", f"It could not be sent: {type(error).__name__}.", health="unknown")
 
     async def _attempt(self, row: DeliveryRow, parcel: Parcel) -> SendOutcome:
         known = await self._destinations.of(row.destination, parcel)

@@ -70,6 +70,7 @@ class _Way(NamedTuple):
     text_in: Callable[[str, str], SpokenText]  # a language, and a time zone
     data: dict[str, object]
     is_send: bool = False  # a node sends it, in its own words
+    is_usual: bool = False  # in the usual words of its kind
 
 
 class _Telling(NamedTuple):
@@ -170,7 +171,9 @@ class DeliveryExpander:
             name, known, inline = await self._destination(rule.definition.via)
             if occasion.kind in _ABOUT_DELIVERIES and name == occasion.subject:
                 continue  # what does not work cannot tell of it
-            ways.append(_Way(name, known, inline, rule.definition.to, self._speech(telling, rule, texts), {}))
+            is_usual = rule.definition.message is None and occasion.kind not in SERVICE_OCCASIONS
+            speech = self._speech(telling, rule, texts)
+            ways.append(_Way(name, known, inline, rule.definition.to, speech, {}, is_usual=is_usual))
         return ways
 
     @staticmethod
@@ -263,6 +266,7 @@ class DeliveryExpander:
             first=first,
             via=way.inline,
             reports_on=occasion.subject,
+            is_usual=way.is_usual,
         )
         return DeliveryRow(
             id=uuid8(f"delivery/{message.sender}/{facts.life}/{message.n}/{way.name}/{whom}"),

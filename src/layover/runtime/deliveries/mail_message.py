@@ -25,6 +25,13 @@ _LABEL: Final = r"[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 _DOMAIN: Final = re.compile(rf"(?:{_LABEL}\.)*{_LABEL}")
 _LONGEST_ADDRESS: Final = 254
 _LONGEST_LOCAL: Final = 64
+# Headers that a destination cannot set: they are ours.
+_OURS: Final = frozenset(
+    {
+        *("from", "sender", "to", "cc", "bcc", "subject", "date", "message-id", "in-reply-to", "references"),
+        *("auto-submitted", "mime-version", "content-type", "content-transfer-encoding", "content-disposition"),
+    }
+)
 
 
 class BadAddress(ValueError):  # noqa: N818 - it says what the address is
@@ -62,6 +69,9 @@ def mail_bytes(shipment: Shipment) -> tuple[str, str, bytes]:
         message["In-Reply-To"] = f"<{parcel.first}@{domain}>"
         message["References"] = f"<{parcel.first}@{domain}>"
     message["Auto-Submitted"] = "auto-generated"
+    for header, value in shipment.destination.headers.items():
+        if header.lower() not in _OURS:
+            message[header] = _one_line(shipment.plain(value))
     text = _storable(parcel.text)
     if parcel.link and parcel.link not in text:
         text = f"{text}\n\n{parcel.link}"

@@ -44,7 +44,8 @@ class Parcel(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     data: dict[str, object] = {}
     first: str = ""  # the id of the first mail about the same point, to which this one belongs
     via: dict[str, object] | None = None
-    reports_on: str = ""  # the destination that it tells of
+    reports_on: str = ""  # the destination or the trigger that it tells of
+    is_usual: bool = False  # subject and text are the usual ones of the kind: webhooks do without them
 
 
 def read_parcel(body: bytes) -> Parcel:

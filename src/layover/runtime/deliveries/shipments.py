@@ -10,6 +10,8 @@ from layover.runtime.deliveries.destination_config import KnownDestination, Used
 from layover.runtime.deliveries.parcels import Parcel
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from layover.runtime.deliveries.outcomes import SendOutcome
 
 
@@ -32,6 +34,12 @@ class Shipment(msgspec.Struct, frozen=True, kw_only=True):
     def valid_secrets(self) -> list[str]:
         """Return the values of the secrets that are valid at this moment, the first one first."""
         return [self.values[one.name] for one in self.destination.secrets if one.until is None or self.at <= one.until]
+
+    def headers_beside(self, ours: Mapping[str, str]) -> dict[str, str]:
+        """Return the headers of an attempt: those of the destination, and ours, whose names it cannot use."""
+        names = {name.lower() for name in ours}
+        given = self.destination.headers.items()
+        return {name: self.plain(value) for name, value in given if name.lower() not in names} | dict(ours)
 
     def __repr__(self) -> str:
         return f"Shipment({self.id}, {self.destination.name}, attempt={self.attempt})"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from layover.runtime.deliveries.default_texts import TextFacts
 
 LONGEST_SUBJECT: Final = 200
-LONGEST_TEXT: Final = 65_536
+LONGEST_TEXT: Final = 65_536  # bytes
 _LIMITS: Final = ExpressionLimits(steps=50_000, size=4 * LONGEST_TEXT)
 
 _log = logging.getLogger("layover.deliveries")
@@ -40,7 +40,8 @@ def spoken(
 
 def cut_text(given: SpokenText) -> SpokenText:
     """Return a text within its bounds: no line breaks in a subject, and nothing that no receiver could take."""
-    return SpokenText(one_line(given.subject)[:LONGEST_SUBJECT], storable(given.text[:LONGEST_TEXT]))
+    text = storable(given.text[:LONGEST_TEXT])
+    return SpokenText(one_line(given.subject)[:LONGEST_SUBJECT], text.encode()[:LONGEST_TEXT].decode(errors="ignore"))
 
 
 def one_line(text: str) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from layover.core.moments import moment
+from layover.core.notifications import TRIGGER_ERROR
 from layover.core.webhooks.delivery import HookCheck
 from layover.core.webhooks.signatures import standard_key
 from layover.core.webhooks.signing import sign
@@ -43,8 +44,7 @@ class WebhookWire:
             error = "A secret for signatures is `whsec_` and 24 to 64 bytes in base64."
             return failed("secret_malformed", error, health="unknown")
         body = webhook_body(shipment.parcel)
-        headers = {name: shipment.plain(value) for name, value in destination.headers.items()}
-        headers.update(webhook_headers(shipment, body, secrets))
+        headers = shipment.headers_beside(webhook_headers(shipment, body, secrets))
         address = shipment.plain(destination.address)
         return await self._poster.post(address, headers, body, destination.timeout, shipment.at)
 
@@ -74,9 +74,10 @@ def webhook_body(parcel: Parcel) -> bytes:
     if parcel.point is not None:
         data["point"] = point_fields(parcel.point)
     if parcel.reports_on:
-        data["destination"] = parcel.reports_on
-    texts = {"subject": parcel.subject, "text": parcel.text, "link": parcel.link}
-    data.update({name: text for name, text in texts.items() if text})
+        data["trigger" if parcel.kind == TRIGGER_ERROR else "destination"] = parcel.reports_on
+    if not parcel.is_usual:  # what an author has written; the usual texts may tell what only `include` is to add
+        texts = {"subject": parcel.subject, "text": parcel.text, "link": parcel.link}
+        data.update({name: text for name, text in texts.items() if text})
     data.update({name: value for name, value in parcel.data.items() if name not in data})
     return msgspec.json.encode({"type": parcel.kind, "timestamp": moment(parcel.at), "data": data})
 

@@ -12,19 +12,16 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.core.moments import moment
 from layover.errors import LayoverError
-from layover.ports.audit_entries import ENGINE, PURGED, SALT_BYTES, audit_row
 from layover.ports.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from layover.ports.records import AuditRow
     from layover.ports.store import Store
+    from layover.runtime.audit.retention import AuditRetention
     from layover.runtime.dispatch.driver import Driver
     from layover.runtime.dispatch.service import Service
-    from layover.runtime.machine import Machine
     from layover.runtime.plans import Plans
 
 _AT_ONCE = 100
@@ -41,11 +38,11 @@ _log = logging.getLogger("layover.purger")
 class Purger:
     """Purges now and then, for as long as the instance lives."""
 
-    def __init__(self, store: Store, driver: Driver, plans: Plans, machine: Machine) -> None:
+    def __init__(self, store: Store, driver: Driver, plans: Plans, audit: AuditRetention) -> None:
         self._store = store
         self._driver = driver
         self._plans = plans
-        self._machine = machine
+        self._audit = audit
 
     async def run(self, service: Service) -> None:
         """Purge in a loop."""
@@ -91,7 +88,7 @@ class Purger:
         while await store.sessions.delete_expired(now, _AT_ONCE):
             yield 0
         if settings.audit_retention is not None:
-            async for _ in self._purge_audit(now - settings.audit_retention, now):
+            async for _ in self._audit.purge(now - settings.audit_retention, now, _AT_ONCE):
                 yield 0
         while await store.triggers.delete_old(now, now - _TRIGGER_EVENTS_FOR, _AT_ONCE):
             yield 0
@@ -100,30 +97,6 @@ class Purger:
         while await store.batches.delete_old(now - _BATCHES_FOR, _ITEMS_AT_ONCE):
             yield 0
         await store.limits.delete_unused_rates(now)
-
-    async def _purge_audit(self, before: int, now: int) -> AsyncIterator[int]:
-        """Delete the entries of the seals from before a moment; the seals stay.
-
-        What is deleted is said first, in an entry of its own: an instance that dies in between has said more than it
-        did, and the next one goes on.
-        """
-        audit = self._store.seals
-        through = await audit.last_before(before)
-        if not through:
-            return
-        entry: AuditRow | None = audit_row(
-            id=self._machine.ids.new(now),
-            at=now,
-            user=ENGINE,
-            act=PURGED,
-            salt=self._machine.secret(SALT_BYTES),
-            credential="retention",
-            address=self._driver.instance,
-            details={"through": through, "before": moment(before)},
-        )
-        while deleted := await audit.delete_entries(through, _AT_ONCE, entry):
-            entry = None
-            yield deleted
 
     async def _is_ours(self) -> bool:
         """Take the lock, or extend it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import msgspec
 
@@ -20,9 +20,13 @@ from layover.runtime.execution.leg_tracing import sent_here
 from layover.runtime.ids import is_point_id
 
 if TYPE_CHECKING:
-    from layover.ports.records import PointRow
+    from collections.abc import Callable
+
+    from layover.ports.records import AuditRow, PointRow
     from layover.ports.store import Store
     from layover.runtime.dispatch.driver import Driver
+
+    EntryOf: TypeAlias = Callable[[PointRow], AuditRow | None]
 
 _LONGEST_MESSAGE = 2_000
 
@@ -34,8 +38,10 @@ class Callbacks:
         self._store = store
         self._driver = driver
 
-    async def reply(self, token: str | None = None, output: object = None, *, point: str | None = None) -> None:
-        """Give the reply that a callback node waits for.
+    async def reply(
+        self, token: str | None = None, output: object = None, *, point: str | None = None, entry: EntryOf | None = None
+    ) -> None:
+        """Give the reply that a callback node waits for, with its audit entry.
 
         A trusted caller without the token names the `point` instead; so do the other two.
         """
@@ -43,15 +49,21 @@ class Callbacks:
         kept = plain(output)
         if token is not None and token.encode() in msgspec.json.encode(kept):
             kept = without_token(kept, token)
-        await self._reply(row, cmd.Report(point=row.point.id, output=kept))
+        await self._reply(row, cmd.Report(point=row.point.id, output=kept), entry)
 
     async def fail(
-        self, token: str | None = None, message: str = "", *, retryable: bool = True, point: str | None = None
+        self,
+        token: str | None = None,
+        message: str = "",
+        *,
+        retryable: bool = True,
+        point: str | None = None,
+        entry: EntryOf | None = None,
     ) -> None:
         """Say that what a callback node waits for has failed."""
         row = await self._waiting_for(token, point)
         error = Error(code="callback_failed", message=_without_token(message, token), retryable=retryable)
-        await self._reply(row, cmd.Report(point=row.point.id, error=error))
+        await self._reply(row, cmd.Report(point=row.point.id, error=error), entry)
 
     async def beat(self, token: str | None = None, *, point: str | None = None) -> None:
         """Say that what a callback node waits for is still being worked at."""
@@ -82,10 +94,16 @@ class Callbacks:
             raise _too_late()
         return row
 
-    async def _reply(self, row: PointRow, report: cmd.Report) -> None:
+    async def _reply(self, row: PointRow, report: cmd.Report, entry: EntryOf | None) -> None:
         kind, body = encode_command(sent_here(self._driver.tracer, report))
         # There is one reply to a point: the second one is refused, whatever its token.
-        command = Enqueue(execution_id=row.execution_id, kind=kind, body=body, source=f"callback:{report.point}")
+        command = Enqueue(
+            execution_id=row.execution_id,
+            kind=kind,
+            body=body,
+            source=f"callback:{report.point}",
+            audit=None if entry is None else entry(row),
+        )
         (taken,) = await self._driver.send([command])
         if isinstance(taken, Refused) or taken.repeated:
             raise _too_late()

@@ -47,15 +47,18 @@ class PeopleTable:
 
     async def save(self, user: str, body: PersonBody, audit: AuditRow | None) -> Person:
         """Create or replace a person in the table."""
-        now = self._instance.clock.now()
-        row = PersonRow(
+        row = self.row(user, body)
+        await self._instance.store.people.save_person(row, audit)
+        return person_of(row)
+
+    def row(self, user: str, body: PersonBody) -> PersonRow:
+        """Return a person as the table keeps them; what is not as it should be is refused."""
+        return PersonRow(
             user=_checked_name("user", user),
             roles=tuple(dict.fromkeys(_checked_name("roles", role) for role in body.roles)),
             body=msgspec.json.encode(_record(body)),
-            changed_at=now,
+            changed_at=self._instance.clock.now(),
         )
-        await self._instance.store.people.save_person(row, audit)
-        return person_of(row)
 
     async def delete(self, user: str, audit: AuditRow | None) -> None:
         """Delete a person from the table."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
 
-from layover.core.notifications import NOTIFY, Occasion
+from layover.core.notifications import NOTIFY, TRIGGER_ERROR, Occasion
 from layover.core.notify_rules import occasions_of
 from layover.errors import LayoverError
 from layover.ports.records import Message
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from layover.ports.trigger_records import PollLease, TriggerMove, TriggerRow
     from layover.runtime.plans import Plans
     from layover.runtime.settings import RuntimeSettings
-
-TRIGGER_ERROR: Final = "trigger.error"
 
 
 class TriggerErrors:

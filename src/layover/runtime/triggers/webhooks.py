@@ -216,10 +216,10 @@ def _payload(input_id: str, request: HookRequest) -> Payload:
 
 
 def _shown_headers(headers: Mapping[str, str]) -> dict[str, str]:
-    """Return the headers that expressions see: those with credentials or signatures are masked."""
+    """Return the headers that expressions see: those with credentials or signatures, by name or value, are masked."""
     shown: dict[str, str] = {}
     for name, value in list(headers.items())[:_MOST_HEADERS]:
-        is_secret = any(word in name for word in _MASKED)
+        is_secret = any(word in name for word in _MASKED) or has_credential(name, value)
         shown[name[:_LONGEST_HEADER]] = _MASK if is_secret else value[:_LONGEST_HEADER]
     return shown
 
