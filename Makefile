@@ -26,7 +26,7 @@ run: .venv/ready ## serve the examples over HTTP, one of them waiting for your a
 demo: .venv/ready ## pause a workflow, kill its process, and finish it in another
 	$(BIN)/python examples/demo.py
 
-test: .venv/ready ## run every test, 90 seconds of simulated faults among them: make test SIMULATION=0
+test: .venv/ready .venv/browser ## run every test, 90 seconds of simulated faults among them: make test SIMULATION=0
 	$(if $(filter-out 0,$(SIMULATION)),LAYOVER_SIMULATION_SECONDS=$(SIMULATION) LAYOVER_SIMULATION_SEED=commit) $(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 check: .venv/docs ## lint, format, types, layers, order, documentation
@@ -131,6 +131,14 @@ clean: ## remove what the other targets made
 	$(UV) pip install --quiet --require-hashes -r requirements-docs.lock \
 		|| $(BIN)/python -m pip install $(QUIETLY) --require-hashes -r requirements-docs.lock
 	touch $@
+
+# Pages are tried in Chromium. Root on a Debian gets it from the package manager; elsewhere these tests are skipped, and say so.
+.venv/browser: .venv/ready
+	@$(BIN)/python -m tests.servers.chromium || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& echo "Installing Chromium, in which pages are tried" \
+		&& timeout 300 sh -c 'apt-get update -qq && apt-get install -qq --yes --no-install-recommends chromium' >/dev/null 2>&1; } \
+		|| echo "No Chromium: the tests of pages are skipped. Install one (apt-get install chromium), or name one by LAYOVER_TEST_BROWSER."
+	@touch $@
 
 # Only who changes the console needs Node: what it is built into is part of the repository.
 console/node_modules/ready: console/package-lock.json console/package.json

@@ -108,7 +108,9 @@ MUTATIONS = [
     Mutation("start what is held", "starting.py", "or facts.hold ", ""),
     Mutation("start before its moment", "starting.py", "facts.start_at <= context.now", "True"),
     Mutation("admit again and again", "starting.py", "if context.state.facts.hold:", "if True:"),
-    Mutation("lose what a resume brought early", "apply_execution.py", "{**variables, **early}", "variables"),
+    Mutation(
+        "lose what a resume brought early", "apply_execution.py", "carried_sets), facts.early):", "carried_sets),):"
+    ),
     Mutation("call again who has replied", "recovery.py", 'point.status == "answered"', "False"),
     Mutation("open another point for a lost call", "activate.py", " and not context.state.node(name).point", ""),
     Mutation(

@@ -9,8 +9,8 @@ the document allows in a path, and what it does not.
 All checks of the program are made, but for these:
 - `positive_data_acceptance`: not everything that fits its schema can be accepted. A schema does not know which
   workflows there are, what is written in a definition, or whether a point is still open.
-- `allow_header_conformance`, for `/workflows/check`, `/workflows/export` and `/workflows/import` only: a workflow may
-  have one of these names, so the other methods of `/workflows/{name}` are allowed there as well.
+- `allow_header_conformance`, for `/workflows/check`, `dry-run`, `export`, `import` and `plan` only: a workflow may have
+  one of these names, so the other methods of `/workflows/{name}` are allowed there as well.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _NOT_CHECKED = "positive_data_acceptance"
 _HOOKS = Path(__file__).with_name("fuzz_hooks.py")
 _NAMES_OF_WORKFLOWS_TOO = """\
 [[operations]]
-include-path-regex = "/workflows/(check|export|import)$"
+include-path-regex = "/workflows/(check|dry-run|export|import|plan)$"
 checks.allow_header_conformance.enabled = false
 """
 

@@ -290,6 +290,21 @@ async def test_a_link_after_a_rewind_decides_nothing(tmp_path: Path) -> None:
     assert "Superseded: this question no longer counts" in after.text
 
 
+async def test_a_page_says_that_what_was_decided_was_asked_again(tmp_path: Path) -> None:
+    async with served_links(tmp_path) as api:
+        execution, ann = await asked(api, approval())
+        await ann.send("approve")
+        await ended(api, execution)
+        before = await ann.read()
+        await api.post(f"/executions/{execution}/rewind", {"to": "review"})
+        [point] = (await points_of(api, execution)).values()
+        after, anew = await ann.read(), await (await visitor_with_link(api, point, "ann")).read()
+
+    assert "Approved by you" in after.text
+    said = "Since then it was asked again."
+    assert [said in one.text for one in (before, after, anew)] == [False, True, False]
+
+
 @pytest.mark.parametrize(
     ("on_deadline", "said"),
     [

@@ -79,7 +79,7 @@ async def test_a_workflow_may_have_the_name_of_a_path(tmp_path: Path) -> None:
         gone = await api.delete("/workflows/check")
 
     assert [one.status for one in (put, shown, checked, gone)] == [201, 200, 200, 204]
-    assert (shown.json["name"], checked.json) == ("check", {"problems": []})
+    assert (shown.json["name"], checked.json["problems"]) == ("check", [])
 
 
 async def test_as_many_conditions_as_are_taken_fit_into_a_request(tmp_path: Path) -> None:

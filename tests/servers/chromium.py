@@ -1,9 +1,13 @@
-"""The browser in which pages are tried: Chromium, found on the machine or named by `LAYOVER_TEST_BROWSER`."""
+"""The browser in which pages are tried: Chromium, found on the machine or named by `LAYOVER_TEST_BROWSER`.
+
+`python -m tests.servers.chromium` fails if there is none.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -42,3 +46,7 @@ async def chromium() -> AsyncIterator[Browser]:
         opened = await playwright.chromium.launch(executable_path=_FOUND, args=[*_OPTIONS])
         yield opened
         await opened.close()
+
+
+if __name__ == "__main__":
+    sys.exit(not HAS_CHROMIUM)

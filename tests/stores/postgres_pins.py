@@ -231,6 +231,8 @@ PINNED = {
 # In whichever index it is: it has to be one.
 SOUGHT = {
     "list_sessions_of_user",  # in an empty table every index of it costs the same
+    "count_open_of_workflow",  # so many of a status
+    "resting_points_of_workflow",  # so many of a workflow
     "batch_by_id",
     "lock_batch",
     "write_batch_progress",

@@ -5672,6 +5672,21 @@ export interface components {
                 };
             };
         };
+        /** @description Forbidden: `cross_site`, `forbidden`, `requester_excluded` */
+        "cross_site.forbidden.requester_excluded": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "cross_site" | "forbidden" | "requester_excluded";
+                    /** @constant */
+                    status?: 403;
+                };
+            };
+        };
         /** @description Conflict: `delivery_emptied`, `in_progress`, `wrong_state` */
         "delivery_emptied.in_progress.wrong_state": {
             headers: {
@@ -8179,14 +8194,14 @@ export interface operations {
             };
             400: components["responses"]["invalid_parameter.malformed.malformed_id"];
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["cross_site.forbidden"];
+            403: components["responses"]["cross_site.forbidden.requester_excluded"];
             404: components["responses"]["not_found.unknown_execution.unknown_node.unknown_version.unknown_workflow"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["already_exists.idempotency_mismatch.in_progress.limit_reached.workflow_inactive.wrong_state"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
-            422: components["responses"]["invalid_body.invalid_input"];
+            422: components["responses"]["invalid_body.invalid_input.payload_reserved"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
@@ -11989,6 +12004,7 @@ export interface operations {
     search_nodes: {
         parameters: {
             query?: {
+                /** @description Only nodes of executions of this workflow. */
                 workflow?: string;
                 /** @description A tag of the execution. */
                 tag?: string;
@@ -12352,7 +12368,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 "application/json": components["schemas"]["ViewBody"];
             };

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ from layover.cli.screen import note, say
 from layover.errors import AnswerRefused, NotAllowed, WaitTimeout, WrongState
 
 if TYPE_CHECKING:
-    from layover import ExecutionHandle, LogLine, PausePointHandle, Progress
+    from layover import ExecutionHandle, LogLine, PausePointHandle, Progress, WaitingOn
     from layover.cli.live_view import View
     from layover.cli.prompts import PromptAnswer, Typed
     from layover.interface.door import Door
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _LOOK_AGAIN, _LOOK_AGAIN_ON_SERVER = 0.25, 1.0
 _BETWEEN_PICTURES = 0.1  # seconds
 _MOMENT = "100ms"  # what is not at rest within that is at work
+_SOON_RETRY = timedelta(minutes=5)
 _DEEPEST = 10  # of the children of children that are looked at
 _OPEN = ("pending", "running", "pausing", "waiting", "paused")
 _SOON = frozenset({"call", "commands", "place"})  # reasons to stand still that an engine with the functions ends
@@ -190,7 +192,7 @@ class Following:
         waiting = (await execution.refresh()).waiting_on
         if not waiting and await _goes_on_here(execution):
             return True
-        if waiting and all(one.kind == "retry" for one in waiting):
+        if waiting and all(map(_is_soon_retry, waiting)):
             return True
         awaited = sum([point.kind == "child" async for point in execution.points()]) if depth else 0
         if not awaited:
@@ -212,6 +214,12 @@ class Following:
         """Return whether only other people can bring it on: the person here has been asked."""
         points = self._execution.points(children=True)
         return any([point.id in self._passed_over async for point in points])
+
+
+def _is_soon_retry(waiting: WaitingOn) -> bool:
+    """Return whether a node is tried again soon: what is far away is a rest, as a long delay is."""
+    soon = datetime.now(UTC) + _SOON_RETRY
+    return waiting.kind == "retry" and (waiting.until is None or waiting.until <= soon)
 
 
 async def _goes_on_here(execution: ExecutionHandle) -> bool:

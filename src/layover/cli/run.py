@@ -108,7 +108,9 @@ def run_file(  # noqa: PLR0913 - each is an option
     """Run a workflow to its end or to its first rest; its execution is stored, and can be continued at any time.
 
     In a terminal it shows how the nodes are, stays while the execution rests, and asks when a form or an approval
-    opens; Ctrl-C leaves it resting. Exit code 0 if it completed, 1 if it failed, 10 if it rests.
+    opens; Ctrl-C leaves it resting. Another attempt that is due within five minutes is waited for everywhere.
+
+    Exit code 0 if it completed, 1 if it failed, 10 if it rests.
 
     With `--url`, a server is given the workflow and drives it with the functions that it has; its key is `LAYOVER_KEY`.
 

@@ -204,11 +204,14 @@ def _longest_lookback(graph: PlannedGraph) -> int:
 
 def _excludes_requester(graph: PlannedGraph) -> bool:
     """Return whether an approval of a graph excludes the requester."""
-    return any(
-        (isinstance(planned.node, Approval) and planned.node.exclude_requester)
-        or any(map(_excludes_requester, planned.bodies.values()))
-        for planned in graph.nodes
-    )
+    return any(map(excludes_requester, graph.nodes))
+
+
+def excludes_requester(planned: PlannedNode) -> bool:
+    """Return whether a node is an approval that excludes the requester, or has one inside."""
+    if isinstance(planned.node, Approval) and planned.node.exclude_requester:
+        return True
+    return any(map(_excludes_requester, planned.bodies.values()))
 
 
 def _compile_trigger(trigger: TriggerDefinition, texts: ParsedExpressions) -> PlannedTrigger:

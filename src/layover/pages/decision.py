@@ -40,7 +40,7 @@ def decision_page(view: DecisionView) -> bytes:
             "div", element("p", element("bdi", point.workflow), class_="eyebrow"), element("h1", element("bdi", title))
         ),
         _problem(view),
-        _state(state) if not can_answer else None,
+        _state(state, is_asked_anew=view.is_asked_anew) if not can_answer else None,
         _taken_back(view),
         _take_back(view),
         _after(view) if not can_answer else None,
@@ -60,11 +60,14 @@ def _title(point: PausePoint) -> str:
     return title_text(point.title) or ("May it go on?" if point.kind == "approval" else "Please answer")
 
 
-def _state(state: PointState) -> Html:
+def _state(state: PointState, *, is_asked_anew: bool) -> Html:
+    lines = [element("p", one) for one in state.lines]
+    if is_asked_anew and state.code == "answered":
+        lines.append(element("p", "Since then it was asked again."))
     return element(
         "div",
         glyph(state.glyph),
-        element("div", element("p", element("strong", state.title)), [element("p", one) for one in state.lines]),
+        element("div", element("p", element("strong", state.title)), lines),
         class_=f"note {state.tone}",
         role="status",
     )

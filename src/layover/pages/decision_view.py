@@ -42,6 +42,7 @@ class DecisionView(msgspec.Struct, frozen=True, kw_only=True):
     typed: Mapping[str, list[str]] | None = None  # the fields of the form, as they were sent
     view_parts: str = ""  # by which a change of what is shown is told
     texts: Mapping[str, str] = {}  # other fields, as they were sent
+    is_asked_anew: bool = False
     next: str | None = None  # the address of the next point that waits for its reader
 
 

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from layover.model.resumes import ResumeEntry
     from layover.model.scheduled_retries import ScheduledRetry
     from layover.ports.records import Head
-    from layover.runtime.results.waiting import Rest
+    from layover.runtime.results.waiting import ListRest
 
 _START: Final = "execution.start"
 _FORK: Final = "execution.fork"
@@ -419,7 +419,7 @@ async def _one(result: Any) -> tuple[Any]:
     return (await result,)
 
 
-def _summary(found: Execution, rest: Rest | None) -> ExecutionSummary:
+def _summary(found: Execution, rest: ListRest | None) -> ExecutionSummary:
     return ExecutionSummary(
         **{name: getattr(found, name) for name in _SHARED},
         updated_at=Moment.of(rest.updated_at) if rest is not None else found.created_at,

@@ -138,9 +138,9 @@ class WorkflowService:
     ) -> Differences:
         """Return how a definition differs from the newest version; `after` is the number that it would get."""
         self._actor.require("workflow:read")
-        newest = await self._version(name, None)
         found = await self.checked(definition, allow_unknown=True, syntax=syntax)
         plan = await asyncio.to_thread(compile_plan, found)
+        newest = await self._version(name, None)
         if plan.definition.name != name:
             message = f"The definition is one of `{plan.definition.name}`, not of `{name}`."
             raise InvalidDefinition([Problem(code="other_name", path="$.name", message=message)])

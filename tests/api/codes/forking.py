@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.api.codes.registry import asked, route
-from tests.runtime.harness import end, form
+from tests.runtime.harness import approval, end, form
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -57,6 +57,12 @@ async def forked_from_nowhere(stage: Stage, route: Route) -> Answered:
     return await _answer(stage, route, begun.id, node="nowhere")
 
 
+@route("fork_execution", "payload_reserved")
+async def forked_with_a_reserved_key(stage: Stage, route: Route) -> Answered:
+    begun = await stage.begun(end("done"))
+    return await stage.api.post(asked(route, id=begun.id).path, {"input": {"$secret": "x"}})
+
+
 @route("fork_execution", "unknown_version")
 @route("plan_fork", "unknown_version")
 async def forked_in_a_version_that_is_not_there(stage: Stage, route: Route) -> Answered:
@@ -91,6 +97,15 @@ async def forked_of_what_is_inactive(stage: Stage, route: Route) -> Answered:
 async def forked_under_an_id_in_use(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form())
     return await stage.api.post(asked(route, id=begun.id).path, {"id": begun.id})
+
+
+@route("fork_execution", "requester_excluded")
+async def forked_with_another_input_behind_a_decision(stage: Stage, route: Route) -> Answered:
+    begun = await stage.begun(approval(exclude_requester=True, next="ask"), form(), user="zoe")
+    decided = await stage.api.post(f"/approvals/{begun.points['review']}/approve", as_="ada:approver")
+    assert decided.status == 201
+    await stage.engine.executions.wait(begun.id, "people")
+    return await stage.api.post(asked(route, id=begun.id).path, {"node": "ask", "input": {"other": 1}})
 
 
 @route("fork_execution", "limit_reached")

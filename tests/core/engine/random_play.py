@@ -375,6 +375,10 @@ class Player:
             return cmd.Delegate(point=point, by=dice.pick(("ann", "bob")), to=dice.pick(("bob", "eve")))
         if dice.chance(3):
             return self._take_back(point)
+        claimed = [one for one in self.state.points.rows.values() if one.claim is not None]
+        if claimed and dice.chance(3):
+            one = dice.pick(claimed)
+            return cmd.ReleaseClaim(point=one.id, by=one.claim.by if one.claim is not None else "ann", at=self.now)
         if dice.chance(2):
             return self._talk(point)
         return cmd.Answer(
@@ -400,8 +404,6 @@ class Player:
         found = self.state.points.rows.get(point)
         if found is not None and found.questions and not dice.chance(3):
             return cmd.ReplyBack(point=point, by=found.questions[-1].to, text="So.", at=at)
-        if found is not None and found.claim is not None and not dice.chance(3):
-            return cmd.ReleaseClaim(point=point, by=found.claim.by, at=at)
         options: tuple[cmd.AnyCommand, ...] = (
             cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000, take=dice.chance(2)),
             cmd.ClaimPoint(point=point, by=by, at=at, until=at + 900_000),

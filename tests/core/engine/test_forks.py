@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
-from layover.core.engine.forks import ForkPlan, plan_fork, was_reached
+from layover.core.engine.forks import ForkDraft, plan_fork, was_reached
 from layover.core.engine.past import Past, outermost
 from layover.core.plan import Plan, load
 from layover.testing import Rehearsal
@@ -26,12 +26,12 @@ _ORDER = """
 """
 
 
-def planned(flow: Rehearsal, from_node: str = "", at: int | None = None, plan: Plan | None = None) -> ForkPlan:
+def planned(flow: Rehearsal, from_node: str = "", at: int | None = None, plan: Plan | None = None) -> ForkDraft:
     log = flow.log if at is None else flow.log[: at + 1]
     return plan_fork(Past(flow.plan).read(log), plan or flow.plan, from_node)
 
 
-def forked(flow: Rehearsal, found: ForkPlan, plan: Plan | None = None) -> Rehearsal:
+def forked(flow: Rehearsal, found: ForkDraft, plan: Plan | None = None) -> Rehearsal:
     fork = Rehearsal(plan or flow.plan, flow.behaviours)
     fork.send(cmd.Create(id="fork", fork=found.fork))
     return fork.run()

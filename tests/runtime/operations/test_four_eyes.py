@@ -84,6 +84,23 @@ async def test_a_program_without_a_user_does_not_decide_what_excludes_the_reques
     assert refused.value.code == "user_required"
 
 
+async def test_nobody_puts_another_input_behind_what_was_decided_by_a_fork(layover: Layover) -> None:
+    pays: dict[str, object] = {"id": "pays", "type": "compute", "output": "${input.amount}", "next": "finish"}
+    await layover.register(flow(approval(**{**FOUR_EYES, "next": "pays"}), pays, end("${nodes.pays}")))
+    ann = layover.as_user("ann", ["operator"])
+    execution = await ann.start("flow", {"amount": 10})
+    await (await layover.as_user("bob", ["approver"]).point((await execution.point("review")).id)).approve()
+    assert await execution.result() == 10
+    with pytest.raises(NotAllowed) as refused:
+        await execution.fork("pays", input={"amount": 1_000})
+    assert refused.value.code == "requester_excluded"
+    again = await execution.fork("review", input={"amount": 1_000})
+    with pytest.raises(NotAllowed):
+        await (await layover.as_user("ann", ["approver"]).point((await again.point("review")).id)).approve()
+    same = await execution.fork("pays", input={"amount": 10})
+    assert await same.result() == 10
+
+
 async def test_neither_a_delegate_of_the_requester_nor_the_requester_as_a_delegate_decides(layover: Layover) -> None:
     await layover.register(flow(approval(approvers={"users": ["ann", "bob"]}, exclude_requester=True), end("done")))
     execution = await layover.as_user("ann", ["operator"]).start("flow")

@@ -48,6 +48,7 @@ pages = Pages("Decision page", "What a person who was asked sees.", prefix="/d")
 
 _KEPT: Final = (COMMENT, "to", "question", "reply")  # fields that a page gives back
 _LONGEST_NUMBER: Final = 4  # digits
+_LEFT_BEHIND: Final = frozenset({"applied", "cancelled"})  # then the execution may have gone back, or around a loop
 _FOR_PEOPLE: Final = frozenset({"approval", "form"})
 
 
@@ -164,7 +165,8 @@ async def _page(
 ) -> Response:
     """Return the page as the point is now; with what was typed, if that was not taken."""
     point = await visit.service.points.describe(visit.row)
-    if visit.row.status == "cancelled" and await _is_asked_anew(visit):
+    is_asked_anew = visit.row.status in _LEFT_BEHIND and await _is_asked_anew(visit)
+    if is_asked_anew and visit.row.status == "cancelled":
         point = replace(point, status="superseded")
     shown = DecisionView(
         point=point,
@@ -179,6 +181,7 @@ async def _page(
         typed=form.under(PREFIX) if form is not None else None,
         view_parts=part_hashes(point),
         next=await _next(call, visit, point),
+        is_asked_anew=is_asked_anew,
         texts={name: form.one(name) for name in _KEPT} if form is not None else {},
     )
     return page_response(decision_page(shown), status)
@@ -194,7 +197,7 @@ async def _next(call: Request[Any, NoQuery], visit: _Visit, point: PausePoint) -
 
 
 async def _is_asked_anew(visit: _Visit) -> bool:
-    """Return whether the same is asked once more, because the execution went back."""
+    """Return whether the same is asked once more, because the execution went back, or came here again."""
     found = await visit.service.actor.runtime.points.find(visit.row.execution_id, context_of(visit.row.point))
     return found is not None and found.point.id != visit.row.point.id
 

@@ -128,9 +128,9 @@ class HistoryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
         | None
     ) = None
     type: Annotated[
-        list[Annotated[str, Meta(max_length=2000)]],
+        list[Annotated[str, Meta(max_length=500)]],
         Meta(
-            max_length=100,
+            max_length=20,
             description="Such as `NodeFailed`; several are separated by commas, or the parameter is repeated.",
         ),
     ] = []

@@ -40,7 +40,10 @@ class ForkQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     body=ForkBody,
     body_required=False,
     answers={201: Execution},
-    problems=(*_PROBLEMS, "already_exists", "invalid_input", "limit_reached"),
+    problems=(
+        *(*_PROBLEMS, "already_exists", "invalid_input", "payload_reserved", "limit_reached"),
+        "requester_excluded",
+    ),
 )
 async def fork_execution(call: Request[ForkBody, ForkQuery]) -> Response:
     """Begin another execution with results of one, which stays as it is; both have to be allowed to the caller.

@@ -28,7 +28,7 @@ _Words = Annotated[list[Annotated[str, Meta(max_length=500)]], Meta(max_length=2
 class NodesSearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which nodes to list; all that is given has to hold."""
 
-    workflow: WorkflowName | None = None
+    workflow: Annotated[WorkflowName, Meta(description="Only nodes of executions of this workflow.")] | None = None
     tag: Annotated[_Short, Meta(description="A tag of the execution.")] | None = None
     node: Annotated[_Short, Meta(description="The id of a node in its definition, in whatever scope.")] | None = None
     type: Annotated[_Short, Meta(description="The type of a node.")] | None = None

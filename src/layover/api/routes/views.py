@@ -34,6 +34,7 @@ async def get_view(call: Request[None, NoQuery]) -> Response:
     "/me/views/{name}",
     needs=_NEEDS,
     body=ViewBody,
+    body_required=False,
     answers={200: SavedView},
     problems=("too_many_views",),
 )

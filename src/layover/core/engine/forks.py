@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 _NOT_REACHED: Final[frozenset[NodeStatus]] = frozenset({"idle", "skipped"})
 
 
-class ForkPlan(msgspec.Struct, frozen=True, kw_only=True):
+class ForkDraft(msgspec.Struct, frozen=True, kw_only=True):
     """A fork, what of the origin it repeats, and which nodes of it keep their results."""
 
     fork: Fork
@@ -42,7 +42,7 @@ def was_reached(state: ExecutionState, node: str) -> bool:
     return state.node(node).status not in _NOT_REACHED
 
 
-def plan_fork(past: Past, plan: Plan, from_node: str = "") -> ForkPlan:
+def plan_fork(past: Past, plan: Plan, from_node: str = "") -> ForkDraft:
     """Return the fork of an execution as it was after the events that were read, in any version of its workflow."""
     state = past.state
     dropped: Container[str] = names_behind(state, from_node) if from_node else ()
@@ -61,7 +61,7 @@ def plan_fork(past: Past, plan: Plan, from_node: str = "") -> ForkPlan:
     sets = tuple(one for one in _joined(past) if not one.node or one.node in kept)
     facts = state.facts
     again = {name: node for name, node in reached_nodes(state).items() if outermost(name) not in kept}
-    return ForkPlan(
+    return ForkDraft(
         fork=Fork(origin=facts.id, at=state.counts["seq"] - 1, from_node=from_node, nodes=kept, sets=sets),
         repeats=Repeats(
             repeated=tuple(sorted(again)),

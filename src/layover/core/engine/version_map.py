@@ -40,7 +40,7 @@ class ScopePair(NamedTuple):
         return context_id(self.new_path, name) if name is not None else None
 
 
-class CarriedNode(NamedTuple):
+class PassedNode(NamedTuple):
     """A node of the other version, with the state that it has there; `before` is its old id, if it had one."""
 
     planned: PlannedNode
@@ -76,7 +76,7 @@ def _pair(path: str, new_path: str, old: PlannedGraph, new: PlannedGraph | None,
     return ScopePair(path, new_path, old, new, {id_: name for id_, name in found.items() if name in new.by_id})
 
 
-def carried_nodes(pair: ScopePair, nodes: Mapping[str, NodeState], passed: Collection[str]) -> Iterator[CarriedNode]:
+def carried_nodes(pair: ScopePair, nodes: Mapping[str, NodeState], passed: Collection[str]) -> Iterator[PassedNode]:
     """Return the nodes of a scope by the other version, each after those before it, with their edges settled anew."""
     graph = pair.new
     if graph is None:
@@ -92,7 +92,7 @@ def carried_nodes(pair: ScopePair, nodes: Mapping[str, NodeState], passed: Colle
             is_cut_off = bool(planned.incoming) and arrived[index] == planned.incoming and not taken[index]
             if is_cut_off or context_id(pair.new_path, planned.id) in passed:
                 node = replace(node, status="skipped")
-        yield CarriedNode(planned, before, node)
+        yield PassedNode(planned, before, node)
         if is_settled(node):
             port = None if node.status == "skipped" else node.port
             for out, target in planned.edges:

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
 
     from layover.core.engine.events import AnyEvent
     from layover.core.plan import Plan
+    from layover.ports.records import Entry
     from layover.ports.store import Store
     from layover.ports.view_records import ExecutionRow, Loaded
 
-MOVED: Final = b'"execution_moved"'  # in an entry of a log: most have none, and need not be looked through twice
+_MOVED: Final = b'"execution_moved"'
 SLICE: Final = 250  # events between two turns of the event loop
 _ENTRIES: Final = 100  # of a log that are read at once
 _LARGE: Final = 262_144  # bytes that are not decoded on the event loop
@@ -41,9 +42,7 @@ class Versions(Protocol):
 async def state_from(loaded: Loaded, plans: Versions) -> CachedState:
     """Replay a snapshot and the entries after it into a state."""
     size = sum(len(entry.events) for entry in loaded.entries) + len(loaded.snapshot or b"")
-    moves = [
-        event for entry in loaded.entries if MOVED in entry.events for event in moves_in(await _decoded(entry.events))
-    ]
+    moves = [event for entry in loaded.entries if may_move(entry) for event in moves_in(await _decoded(entry.events))]
     plan = await plans.of(moves[0].before if moves else loaded.info.hash)
     state, snapshot_seq = ExecutionState(plan), -1
     if loaded.snapshot is not None:
@@ -67,6 +66,14 @@ async def state_from(loaded: Loaded, plans: Versions) -> CachedState:
         )
     last_at = loaded.entries[-1].at if loaded.entries else 0
     return CachedState(state, loaded.head.last_seq, loaded.head.last_epoch, snapshot_seq, size, last_at)
+
+
+def may_move(entry: Entry) -> bool:
+    """Return whether an entry of a log may hold a move: most do not, and need not be decoded twice."""
+    try:
+        return _MOVED in entry.events
+    except TypeError:  # a damaged database holds text: whatever reads the entry says so
+        return False
 
 
 def moves_in(events: Sequence[AnyEvent]) -> list[ExecutionMoved]:

@@ -17,7 +17,7 @@ from layover.errors import LayoverError
 from layover.ports.errors import StoreUnavailable
 from layover.ports.store import Inspectable
 from layover.ports.view_records import ExecutionFilter, PointFilter
-from layover.runtime.execution.replay import MOVED, first_version, moves_in
+from layover.runtime.execution.replay import first_version, may_move, moves_in
 from layover.runtime.maintenance.verify_between import check_between
 from layover.runtime.maintenance.verify_log import BrokenLaw, Log
 from layover.runtime.maintenance.verify_rows import check_commands, check_head, check_points, check_rest
@@ -135,9 +135,7 @@ class _Checking:
 
     async def _snapshot(self, loaded: Loaded) -> ExecutionState | BrokenLaw | None:
         """Return the state of a snapshot, by the version that it had then."""
-        later = [
-            one for entry in loaded.entries if MOVED in entry.events for one in moves_in(decode_events(entry.events))
-        ]
+        later = [one for entry in loaded.entries if may_move(entry) for one in moves_in(decode_events(entry.events))]
         return _snapshot(loaded, await self._plans.of(later[0].before if later else loaded.info.hash))
 
     async def _compare(self, log: Log, row: ExecutionRow, beside: _Beside | None) -> list[BrokenLaw]:
@@ -187,7 +185,7 @@ class _Checking:
         async for entry in self._entries(log, loaded):
             if entry.seq > head.last_seq:
                 return await self._check_continuation(log, head)
-            if MOVED in entry.events:
+            if may_move(entry):
                 await log.know_versions(entry, self._plans)
             if (broken := log.read(entry)) is not None:
                 return broken

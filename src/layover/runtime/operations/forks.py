@@ -11,15 +11,19 @@ from msgspec.structs import replace
 from layover.core.engine.forks import plan_fork, was_reached
 from layover.core.engine.past import outermost
 from layover.core.payloads import plain
-from layover.errors import InvalidInput, NotFound, WrongState
+from layover.core.plan import excludes_requester
+from layover.errors import InvalidInput, NotAllowed, NotFound, WrongState
 from layover.model.forks import ForkPlan
 from layover.runtime.operations.starter import check_input
 from layover.runtime.queries.past import past_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from layover.core.engine.commands import Fork
     from layover.core.engine.past import Past
     from layover.core.engine.state import Facts
+    from layover.core.plan import Plan
     from layover.interface.backend import ForkRequest
     from layover.model.executions import Execution
     from layover.ports.records import AuditRow
@@ -92,6 +96,8 @@ class Forks:
         given = facts.input if request.input is UNSET else plain(request.input)
         check_input(startable.plan, given)
         found = plan_fork(past, startable.plan, node)
+        if given != facts.input:
+            _check_decided(startable.plan, found.kept)
         _check_size(found.fork)
         variables = {**startable.plan.definition.variables}
         for one in found.fork.sets:
@@ -116,6 +122,14 @@ def _root(past: Past, node: str) -> str:
     if not was_reached(state, root):
         raise WrongState(f"`{root}` had not been reached, so nothing can go on from there.", state.status)
     return root
+
+
+def _check_decided(plan: Plan, kept: Sequence[str]) -> None:
+    """Refuse another input behind an approval that excludes the requester: nobody else has decided about that."""
+    for name in kept:
+        if excludes_requester(plan.graph.by_id[name]):
+            message = f"`{name}` was decided for another input. Fork from `{name}`, so that it is decided anew."
+            raise NotAllowed(message, code="requester_excluded")
 
 
 def _check_size(fork: Fork) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from layover.model.node_searches import FoundNode
+from layover.ports.errors import StoreUnavailable
 from layover.runtime.results.executions import node_of
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ async def _nodes_of(
         if not _may_have(plan, wanted):
             return []
         nodes = (await instance.log_views.of(row, instance.plans)).nodes
+    except StoreUnavailable:  # then all of them are out of reach, and an answer would be a guess
+        raise
     except Exception as error:  # noqa: BLE001 - one log that cannot be read must not hide the others
         _log.exception("load_failed execution=%s error=%r", row.head.execution_id, error)
         return []

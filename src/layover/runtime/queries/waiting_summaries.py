@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.runtime.results.waiting import Rest, waiting_of
+from layover.runtime.results.waiting import ListRest, waiting_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +26,11 @@ class WaitingSummaries:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._kept: dict[str, tuple[tuple[int, int, int | None], Rest]] = {}
+        self._kept: dict[str, tuple[tuple[int, int, int | None], ListRest]] = {}
 
-    async def of_rows(self, rows: Sequence[ExecutionRow]) -> dict[str, Rest]:
+    async def of_rows(self, rows: Sequence[ExecutionRow]) -> dict[str, ListRest]:
         """Return where those of a list rest."""
-        rests: dict[str, Rest] = {}
+        rests: dict[str, ListRest] = {}
         moved: list[ExecutionRow] = []
         for row in rows:
             if row.closed is not None:
@@ -43,16 +43,16 @@ class WaitingSummaries:
         for row, standing in zip(moved, await self._read([row.head.execution_id for row in moved]), strict=True):
             if standing is not None:
                 head = row.head
-                rest = Rest(standing.updated_at, waiting_of(head.status, head.wake_at, standing))
+                rest = ListRest(standing.updated_at, waiting_of(head.status, head.wake_at, standing))
                 rests[head.execution_id] = rest
                 self._keep(head.execution_id, _key(row), rest)
         return rests
 
-    async def of_executions(self, executions: Sequence[Execution]) -> dict[str, Rest]:
+    async def of_executions(self, executions: Sequence[Execution]) -> dict[str, ListRest]:
         """Return where executions rest whose rows are not at hand."""
         found = zip(executions, await self._read([one.id for one in executions]), strict=True)
         return {
-            one.id: Rest(standing.updated_at, waiting_of(one.status, None, standing))
+            one.id: ListRest(standing.updated_at, waiting_of(one.status, None, standing))
             for one, standing in found
             if standing is not None
         }
@@ -60,7 +60,7 @@ class WaitingSummaries:
     async def _read(self, ids: Sequence[str]) -> Sequence[Standing | None]:
         return await self._store.queries.read_standings(ids) if ids else []
 
-    def _keep(self, id_: str, key: tuple[int, int, int | None], rest: Rest) -> None:
+    def _keep(self, id_: str, key: tuple[int, int, int | None], rest: ListRest) -> None:
         self._kept.pop(id_, None)
         if len(self._kept) >= _MOST:
             del self._kept[next(iter(self._kept))]

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.queries.history import HistoryEntry
     from layover.runtime.queries.node_executions import AttemptDraft, NodeDraft
-    from layover.runtime.results.waiting import Rest
+    from layover.runtime.results.waiting import ListRest
 
 _MOMENTS: Final = frozenset({"at", "deadline", "retry_at", "timeout_at", "start_at", "escalate_at", "beat_by"})
 
 
-def summary_of(row: ExecutionRow, failure: Failure | None = None, rest: Rest | None = None) -> ExecutionSummary:
+def summary_of(row: ExecutionRow, failure: Failure | None = None, rest: ListRest | None = None) -> ExecutionSummary:
     """Return one execution of a list; its row has the code of its failure, and its log the rest.
 
     One that has ended, or was purged meanwhile, has no `rest`.

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _NAMES: Final = 3  # that are listed; a row of a list has no room for more
 
 
-class Rest(NamedTuple):
+class ListRest(NamedTuple):
     """When the log of an execution was last written, and what it waits for."""
 
     updated_at: int

@@ -82,7 +82,13 @@ UPDATE executions SET resume_count = :resume_count WHERE execution_id = :id
 
 -- name: set_version
 UPDATE executions
-SET version_id = (SELECT id FROM versions WHERE hash = :hash ORDER BY number LIMIT 1)
+SET version_id = (
+    SELECT id
+    FROM versions
+    WHERE hash = :hash AND workflow = (SELECT workflow FROM heads WHERE execution_id = :id)
+    ORDER BY number
+    LIMIT 1
+)
 WHERE execution_id = :id
 
 -- name: open_point

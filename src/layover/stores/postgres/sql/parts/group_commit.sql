@@ -303,7 +303,15 @@ resumed AS (
 changed_versions AS (
     UPDATE layover.executions AS e
     SET
-        version_id = (SELECT v.id FROM layover.versions AS v WHERE v.hash = c.hash ORDER BY v.number LIMIT 1),
+        version_id = (
+            SELECT v.id
+            FROM layover.versions AS v
+            WHERE
+                v.hash = c.hash
+                AND v.workflow = (SELECT h.workflow FROM layover.heads AS h WHERE h.execution_id = c.execution_id)
+            ORDER BY v.number
+            LIMIT 1
+        ),
         finished_at = CASE WHEN c.ends THEN c.finished_at ELSE e.finished_at END,
         outcome = CASE WHEN c.ends THEN c.outcome ELSE e.outcome END,
         error_code = CASE WHEN c.ends THEN c.error_code ELSE e.error_code END,
