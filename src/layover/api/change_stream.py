@@ -82,6 +82,10 @@ class ChangeFeed:
         self._reading: asyncio.Task[None] | None = None
         self._known: dict[str, tuple[int, int, int | None]] = {}
 
+    async def check(self) -> None:
+        """Read once: a database that is away is an answer, and no silent stream."""
+        await self._runtime.instance.store.queries.list_executions(ExecutionFilter(limit=1))
+
     async def follow(self, streams: Streams, stopping: asyncio.Event, follower: Follower) -> AsyncGenerator[bytes]:
         """Give what changes from now on, until the server stops or the follower may not go on."""
         loop, heartbeat = asyncio.get_running_loop(), streams.heartbeat

@@ -215,6 +215,13 @@ async def changes_followed_by_too_many(stage: Stage, _route: Route) -> Answered:
     return await stage.little.get("/changes")
 
 
+@route("follow_changes", "rate_limited")
+async def changes_asked_for_twice_in_an_hour(stage: Stage, _route: Route) -> Answered:
+    """The first is refused for another reason: what is followed has no end."""
+    await stage.once.get("/changes?colour=red", as_="ann:admin")
+    return await stage.once.get("/changes?colour=red", as_="ann:admin")
+
+
 # Steering
 
 

@@ -71,6 +71,7 @@ async def follow_changes(call: Request[None, NoQuery]) -> Stream:
     """
     services = call.services
     services.streams.check(call.caller.user)
+    await services.changes.check()
     follower = Follower(call.caller, lambda: _may_follow(call))
     return Stream(services.changes.follow(services.streams, services.stopping, follower))
 
