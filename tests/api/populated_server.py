@@ -44,7 +44,8 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
     """Return what the path of an operation is filled in with: what is only looked at is the same for all."""
     family, acts = route.path.removeprefix("/api/v1").removeprefix("/api").split("/")[1], route.method != "GET"
     if family == "workflows":
-        name = f"order.{route.name}" if acts and route.method != "PUT" else "order"  # what is put has its name
+        has_its_name = route.method == "PUT" or route.name == "compare_workflow"
+        name = f"order.{route.name}" if acts and not has_its_name else "order"
         await api.engine.workflows.register({**_ORDER, "name": name})
         if route.name in ("resume_workflow", "clear_workflow_resume"):
             await api.engine.workflow_status.pause(name)

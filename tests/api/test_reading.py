@@ -94,6 +94,8 @@ async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(t
         "parent_id": None,
         "trigger": {"hook": 1},
         "user": "ann",
+        "forked_from": None,
+        "forked_at": None,
         "finished_at": None,
         "duration_ms": None,
         "paused_reason": "`review` waits for a decision by anybody.",

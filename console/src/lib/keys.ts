@@ -1,5 +1,5 @@
 /** Keys without Ctrl: only outside of fields, and not at all if a person has switched them off (WCAG 2.1.4). */
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 import { preferences } from "./preferences";
 
 function isTyping(target: EventTarget | null): boolean {
@@ -11,7 +11,8 @@ function isTyping(target: EventTarget | null): boolean {
 export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
   const current = useRef(keys);
   current.current = keys;
-  useEffect(() => {
+  // Before the first paint: who sees the screen can use its keys.
+  useLayoutEffect(() => {
     let first = "";
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey) {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from msgspec import Meta
 
@@ -19,13 +19,6 @@ class MoveBody(Body, frozen=True, kw_only=True):
     version: Annotated[int, Meta(ge=1)]
     map: NodeMap = {}
     reason: Reason | None = None
-
-
-class DeployPlanBody(Body, frozen=True, kw_only=True):
-    """A definition, as an object or as YAML or JSON text, and the new ids of nodes by their old ones."""
-
-    definition: dict[str, Any] | str
-    map: NodeMap = {}
 
 
 class DeployGroup(Resource, frozen=True, kw_only=True):

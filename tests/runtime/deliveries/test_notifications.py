@@ -156,6 +156,19 @@ async def test_the_requester_a_role_and_an_address_can_be_notified(office: Offic
         assert addresses == ["cyd@example.org", "eve@example.org", "out@example.org"]
 
 
+async def test_of_more_people_than_one_notification_may_have_the_first_are_told_and_the_log_says_so(
+    office: Office, caplog: pytest.LogCaptureFixture
+) -> None:
+    rule = {"on": ["pause.opened"], "to": ["role:audit"], "via": "erp"}
+    people = People({f"user{number:04}": ("audit",) for number in range(1_002)})
+    async with office.engine(directory=people) as engine:
+        await started(engine, asking(rule))
+        await office.settle(engine)
+    [made] = office.wire.made
+    assert (len(made.parcel.people), made.parcel.people[-1]) == (1_000, "user0999")
+    assert "too_many_addressees kind=pause.opened count=1002" in caplog.text
+
+
 async def test_one_person_is_notified_once_by_two_rules_with_one_destination(office: Office) -> None:
     twice = {"on": ["pause.opened"], "to": ["user:ada", "ada@example.org", "people"], "via": "mail"}
     async with office.engine(notify=[OPENED]) as engine:

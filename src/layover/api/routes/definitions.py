@@ -57,7 +57,7 @@ class DeployQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     ] = False
     map: Annotated[
         list[Annotated[str, Meta(max_length=600)]],
-        Meta(max_length=100, description="A node with another id, as `old=new`.", examples=[["review=check"]]),
+        Meta(max_length=20, description="A node with another id, as `old=new`; the parameter is repeated for others."),
     ] = []
 
 

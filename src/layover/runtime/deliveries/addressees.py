@@ -19,7 +19,6 @@ PEOPLE: Final = "people"
 REQUESTER: Final = "requester"
 _USER: Final = "user:"
 _ROLE: Final = "role:"
-MOST: Final = 1_000
 
 
 class Addressee(NamedTuple):
@@ -56,7 +55,7 @@ async def addressees(to: Sequence[str], asked: Asked, directory: Directory) -> l
     people |= await _substitutes(people, asked.now, directory)
     found = [_addressee(one, people.get(one), asked.kind) for one in dict.fromkeys([*users, *sorted(people)])]
     found += [Addressee("", one) for one in mails]
-    return list({one.mail or f"user:{one.user}": one for one in reversed(found)}.values())[::-1][:MOST]
+    return list({one.mail or f"user:{one.user}": one for one in reversed(found)}.values())[::-1]
 
 
 def _named(to: Sequence[str], asked: Asked) -> tuple[list[str], list[str], list[str]]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from layover.ports.families.people import PeopleStore
 
 PATIENCE: Final = 10.0  # seconds that a directory has
-MOST_PEOPLE: Final = 1_000  # of one notification
+MOST_PEOPLE: Final = 10_000  # that are looked at for one notification
 
 
 class PeopleFinder:

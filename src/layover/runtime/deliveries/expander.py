@@ -214,6 +214,9 @@ class DeliveryExpander:
             telling.occasion.kind, telling.facts.point, telling.facts.requester, telling.now, telling.facts.person
         )
         people = await addressees(way.to, asked, self._directory) if way.to else []
+        if len(people) > _MOST_ROWS:
+            _log.warning("too_many_addressees kind=%s count=%d", telling.occasion.kind, len(people))
+            people = people[:_MOST_ROWS]
         if way.known is None or way.known.kind != "mail":
             users = tuple(one.user or one.mail for one in people if not one.muted)
             return [self._row(telling, way, Addressee("", ""), users)]
