@@ -12580,7 +12580,7 @@ export interface operations {
             query?: {
                 /** @description Take a definition with node types or sources that no function is known for. */
                 allow_unknown?: boolean;
-                /** @description A node with another id, as `old=new`. */
+                /** @description A node with another id, as `old=new`; the parameter is repeated for others. */
                 map?: string[];
             };
             header?: {
