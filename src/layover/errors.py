@@ -276,6 +276,7 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
     NotFound: (
         "not_found",
         "unknown_batch",
+        "unknown_breakpoint",
         "unknown_delivery",
         "unknown_destination",
         "unknown_execution",
@@ -304,6 +305,7 @@ _CODES: Final[dict[type[LayoverError], tuple[str, ...]]] = {
         "payload_not_json",
         "payload_reserved",
         "payload_too_large",
+        "too_many_breakpoints",
         "too_many_steps",
     ),
     AlreadyExists: ("already_exists", "destination_exists", "idempotency_mismatch", "trigger_path_conflict"),

@@ -47,8 +47,7 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         has_its_name = route.method == "PUT" or route.name == "compare_workflow"
         name = f"order.{route.name}" if acts and not has_its_name else "order"
         await api.engine.workflows.register({**_ORDER, "name": name})
-        if route.name in ("resume_workflow", "clear_workflow_resume"):
-            await api.engine.workflow_status.pause(name)
+        await _hold_workflow(api, route, name)
         return {"workflow" if "{workflow}" in route.path else "name": name}
     if family in _OF_THEIR_OWN:
         return await _OF_THEIR_OWN[family](api, route)
@@ -69,11 +68,26 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
     if route.name in ("run_now", "cancel_retry"):
         return {"id": await _waiting(api, work, route)}
     begun = await resting(api, _FAILS if route.name in ("retry_execution", "plan_retry") else _ORDER, _GIVEN)
-    if route.name in ("resume_execution", "clear_resume"):
-        await api.engine.control.pause(begun["id"])
+    await _hold(api, route, begun["id"])
     if family == "resume":
         return {"workflow": "order", "execution": begun["id"], "context": "review"}
     return {"id": begun["id"] if family == "executions" else begun["points"]["review"]}
+
+
+async def _hold_workflow(api: Api, route: Route, name: str) -> None:
+    """Pause a workflow that is to be resumed, or set the breakpoint that is to be cleared."""
+    if route.name in ("resume_workflow", "clear_workflow_resume"):
+        await api.engine.workflow_status.pause(name)
+    elif route.name == "clear_workflow_breakpoint":
+        await api.engine.workflow_status.set_breakpoint(name, "review")
+
+
+async def _hold(api: Api, route: Route, execution_id: str) -> None:
+    """Pause an execution that is to be resumed, or set the breakpoint that is to be cleared."""
+    if route.name in ("resume_execution", "clear_resume"):
+        await api.engine.control.pause(execution_id)
+    elif route.name == "clear_breakpoint":
+        await api.engine.control.set_breakpoint(execution_id, "review")
 
 
 async def _waiting(api: Api, work: Held, route: Route) -> str:

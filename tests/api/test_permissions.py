@@ -43,6 +43,7 @@ list_logs               -    -     -        -      -        yes      yes
 get_graph               -    -     -        yes    yes      yes      yes
 get_why                 -    -     -        yes    yes      yes      yes
 pause_execution         -    -     -        -      -        yes      yes
+clear_breakpoint        -    -     -        -      -        yes      yes
 resume_execution        -    -     -        -      -        yes      yes
 clear_resume            -    -     -        -      -        yes      yes
 cancel_execution        -    -     -        -      -        yes      yes
@@ -99,6 +100,7 @@ delete_workflow         -    -     -        -      -        -        yes
 activate_workflow       -    -     -        -      -        -        yes
 deactivate_workflow     -    -     -        -      -        -        yes
 pause_workflow          -    -     -        -      -        -        yes
+clear_workflow_breakpoint -  -     -        -      -        -        yes
 resume_workflow         -    -     -        -      -        -        yes
 clear_workflow_resume   -    -     -        -      -        -        yes
 list_triggers           -    -     -        yes    yes      yes      yes

@@ -38,6 +38,7 @@ ACTING = frozenset(
         "run-now",
         "retries",
         "cancel-retry",
+        "clear-breakpoint",
     }
 )
 

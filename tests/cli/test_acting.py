@@ -324,6 +324,45 @@ def test_a_delay_is_run_now_and_a_retry_is_listed_and_cancelled(cli: Run) -> Non
     assert cli("verify").code == 0
 
 
+_STOPPING = """
+name: stopping
+nodes:
+  - {id: ask, type: form, title: Which?, next: last}
+  - {id: last, type: compute, output: 1}
+"""
+
+
+def test_an_execution_pauses_before_a_node(cli: Run) -> None:
+    Path("stopping.yaml").write_text(_STOPPING)
+    id_ = cli("run", "stopping.yaml", "--json").id
+    assert cli("pause", id_, "--before", "nowhere").code == 3
+    assert cli("pause", id_, "--before", "last", "--until", "2999-01-01T00:00:00Z").code == 2
+    assert cli("clear-breakpoint", id_, "last").code == 2
+    assert cli("pause", id_, "--before", "last", "--reason", "look").code == 0
+    assert cli("answer", id_, "{}").code == 0
+    assert go_on(cli, id_, "stopping.yaml").code == 10
+    shown = cli("show", id_, "--json").json
+    assert (shown["paused_node"], shown["paused_reason"], shown["breakpoints"]) == ("last", "look", {})
+    assert cli("pause", id_, "--before", "ask").code == 0
+    assert cli("clear-breakpoint", id_).code == 0
+    assert cli("resume", id_).code == 0
+    assert go_on(cli, id_, "stopping.yaml").code == 0
+    assert cli("verify").code == 0
+
+
+def test_every_execution_of_a_workflow_pauses_before_a_node(cli: Run) -> None:
+    Path("stopping.yaml").write_text(_STOPPING)
+    id_ = cli("run", "stopping.yaml", "--json").id
+    assert cli("workflows", "clear-breakpoint", "stopping").code == 2
+    assert cli("workflows", "pause", "stopping", "--before", "last", "--running").code == 2
+    code, out, _ = cli("workflows", "pause", "stopping", "--before", "last")
+    assert (code, out) == (0, "The workflow stopping is active. Its executions pause before last.\n")
+    assert cli("answer", id_, "{}").code == 0
+    assert go_on(cli, id_, "stopping.yaml").code == 10
+    assert cli("show", id_, "--json").json["paused_node"] == "last"
+    assert cli("workflows", "clear-breakpoint", "stopping", "last").code == 0
+
+
 ACTS = [
     ("answer", UNKNOWN, "1"),
     ("approve", UNKNOWN),
@@ -336,6 +375,7 @@ ACTS = [
     ("fork", UNKNOWN),
     ("run-now", UNKNOWN),
     ("cancel-retry", UNKNOWN, "a"),
+    ("clear-breakpoint", UNKNOWN),
 ]
 
 

@@ -305,6 +305,30 @@ async def waiting_for_time(play: Play) -> None:
     await play.refused(retried, "result", timeout="30s")
 
 
+async def stopping_before_nodes(play: Play) -> None:
+    """Breakpoints, of one execution and of all of a workflow."""
+    door = play.door
+    one = await play.do(door, "start", "asking", until="people")
+    await play.refused(one, "clear_breakpoint")
+    await play.refused(one, "pause", before="nowhere")
+    await play.refused(one, "pause", before="")
+    await play.refused(one, "pause", before="review", until=datetime(2999, 1, 1, tzinfo=UTC))
+    await play.do(one, "pause", "look", before="review", idempotency_key="b")
+    await play.do(one, "pause", before="size")
+    await play.do(one, "clear_breakpoint", "size")
+    await play.do(one, "answer", "size", 7)
+    await play.do(one, "wait", "people", timeout="30s")
+    await play.do(one, "resume")
+    await play.do(one, "cancel")
+    workflow = await play.do(door, "workflow", "asking")
+    await play.refused(workflow, "pause", before="nowhere")
+    await play.refused(workflow, "pause", before="size", running=True)
+    await play.refused(workflow, "clear_breakpoint")
+    await play.call(workflow, "pause", before="size")
+    await play.do(door, "start", "asking", until="people")
+    await play.call(workflow, "clear_breakpoint", "size")
+
+
 async def forking(play: Play) -> None:
     """Executions that begin with results of another one."""
     door = play.door
@@ -710,6 +734,7 @@ SCENES = (
     starting,
     operating,
     waiting_for_time,
+    stopping_before_nodes,
     forking,
     people,
     proofs,

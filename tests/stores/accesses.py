@@ -162,6 +162,14 @@ class Accesses(Exchanges):
         audit = self._audit()
         return lambda store: store.workflow_status.set_status(status, audit)
 
+    def draw_set_breakpoint(self) -> Call:
+        workflow, node = self._dice.choice(WORKFLOWS), self._dice.choice(("charge", "ship"))
+        reason, now, audit = self._dice.choice((None, "look", "ü")), self._now, self._audit()
+        return lambda store: store.workflow_status.set_breakpoint(workflow, node, reason, now, audit)
+
+    def draw_read_breakpoints(self) -> Call:
+        return lambda store: store.workflow_status.read_breakpoints()
+
     def draw_workflow_statuses(self) -> Call:
         workflows = self._dice.choice((None, *WORKFLOWS))
         wanted = None if workflows is None else ["nothing", workflows]

@@ -280,6 +280,7 @@ async def _fill_access(store: Store) -> None:
         resume_by="ben",
     )
     await store.workflow_status.set_status(paused, entry(3, at=600, of=uid(1)))
+    await store.workflow_status.set_breakpoint("order", "charge", "ü", 705)
     await store.workflow_status.set_status(
         WorkflowStatus(workflow="refund", state="deleted", changed_at=710), entry(4, at=400)
     )

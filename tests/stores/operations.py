@@ -446,7 +446,7 @@ class Operations(Accesses):
 
 _TELLING_NOTHING = {
     *("release", "unlock", "save_version", "sent", "postpone", "dispatched", "add_key", "end_reply", "drop_reply"),
-    "set_workflow_status",
+    *("set_workflow_status", "set_breakpoint"),
 }
 
 

@@ -105,6 +105,8 @@ WAYS = {
         "drop_reply": "nothing",
         "forget_replies": "some nothing",
         "set_workflow_status": "done",
+        "set_breakpoint": "done nothing",
+        "read_breakpoints": "some nothing",
         "workflow_statuses": "some nothing",
     }.items()
     for way in ways.split()

@@ -21,6 +21,7 @@ ALL_THERE_IS = {
     "count_messages",
     "latest_versions",
     "list_workflow_statuses",
+    "read_breakpoints",  # an index of those that have any, and nothing else
     "recorded_migrations",
     "stray_rows",
     "last_seal",  # one row at the end of an index

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -131,3 +132,38 @@ async def test_a_workflow_that_waits_for_a_signal_is_found_by_it(store: Store) -
     assert await store.signals.list_waits("open", "") == []
     await store.workflow_status.set_status(replace(NIGHT, resume_on=None))
     assert await store.signals.list_waits("open", "k") == []
+
+
+# Breakpoints
+
+
+async def test_breakpoints_are_set_read_and_cleared_one_by_one(store: Store) -> None:
+    family = store.workflow_status
+    assert await family.read_breakpoints() == {}
+    await family.set_breakpoint("order", "charge", "look", 7, entry(1))
+    await family.set_breakpoint("order", "ship", 'ü"', 8)
+    await family.set_breakpoint("order", "charge", "again", 9)
+    assert await family.read_breakpoints() == {"order": {"charge": "again", "ship": 'ü"'}}
+    (found,) = await family.list_statuses(["order"])
+    assert (found.state, found.breakpoints) == ("active", {"charge": "again", "ship": 'ü"'})
+    await family.set_breakpoint("order", "charge", None, 10)
+    await family.set_breakpoint("order", "nowhere", None, 10)
+    await family.set_breakpoint("other", "nowhere", None, 10, entry(2))
+    assert await family.read_breakpoints() == {"order": {"ship": 'ü"'}}
+    assert [one.workflow for one in await family.list_statuses()] == ["order"]
+    assert len(await store.audit.list_entries(AuditFilter())) == 2
+
+
+async def test_a_status_that_is_set_keeps_the_breakpoints(store: Store) -> None:
+    family = store.workflow_status
+    await family.set_breakpoint("order", "charge", "look", 7)
+    await family.set_status(NIGHT)
+    assert await family.list_statuses(["order"]) == [replace(NIGHT, breakpoints={"charge": "look"})]
+    assert await family.set_status(status(), expected=replace(NIGHT, breakpoints={"charge": "look"}))
+    assert await family.list_statuses(["order"]) == [replace(status(), breakpoints={"charge": "look"})]
+
+
+async def test_breakpoints_that_are_set_at_once_are_all_there(store: Store) -> None:
+    nodes = [f"n{number}" for number in range(8)]
+    await asyncio.gather(*(store.workflow_status.set_breakpoint("order", node, "look", 7) for node in nodes))
+    assert sorted((await store.workflow_status.read_breakpoints())["order"]) == nodes

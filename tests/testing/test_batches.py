@@ -61,6 +61,42 @@ async def test_items_are_what_there_was_when_the_batch_was_made(layover: Layover
     assert (await statuses(layover)).count("cancelled") == 3
 
 
+async def test_items_are_found_by_every_filter_of_the_list(layover: Layover) -> None:
+    layover.fake("work", raises=ValueError("no"))
+    await layover.register(flow(call("a"), name="failing"))
+    first = await layover.start("failing", correlation_id="order-7")
+    await layover.skip("2h")
+    between = layover.now
+    await layover.skip("1h")
+    second = await layover.start("failing")
+    for where, found in (
+        ({"error_code": "failed", "since": "2h"}, {second.id}),
+        ({"since": between}, {second.id}),
+        ({"until": between.isoformat()}, {first.id}),
+        ({"workflow": "failing", "until": "90m"}, {first.id}),
+        ({"correlation_id": "order-7"}, {first.id}),
+        ({"search": "order-"}, {first.id}),
+        ({"error_code": "other"}, set()),
+        ({"workflow": "failing", "min_duration": "1d"}, set()),
+        ({"workflow": "failing", "max_duration": "1d"}, {first.id, second.id}),
+        ({"workflow": "failing", "min_resumes": 1}, set()),
+    ):
+        planned = await layover.batch("retry", where, dry_run=True)
+        assert {one.id for one in planned.sample} == found, where
+    for name, wrong in (("since", "yesterday"), ("until", "2026-11-20T08:00:00"), ("min_duration", "long")):
+        with pytest.raises(InvalidInput) as refused:
+            await layover.batch("retry", {"workflow": "failing", name: wrong})
+        assert refused.value.errors[0][0].endswith(name)
+
+
+async def test_how_long_before_is_counted_from_the_batch(layover: Layover) -> None:
+    """A page that is collected later, or by another instance, finds the same."""
+    await asking(layover, 3)
+    batch = await layover.batch("cancel", {"workflow": "asking", "since": "1h"}, rate="1/h")
+    await layover.skip("5h")
+    assert figures(await batch.refresh()) == ("completed", 3, 3, 0, 0)
+
+
 async def test_a_rate_is_kept(layover: Layover) -> None:
     await asking(layover, 5)
     batch = await layover.batch("cancel", {"workflow": "asking"}, rate="2/m")

@@ -271,10 +271,32 @@ export interface paths {
          * Hold an execution: nothing starts from here on. One that is held stays so, for the reason that it had.
          * @description With `until`, or at the next time of `until_cron` in a `zone`, it goes on by itself: the execution has it as `resume_at`. With `resume_on` it goes on when that signal arrives.
          *
+         *     With `before` it goes on until it comes to that node, and pauses there, once: `breakpoints` has it until then. The node is named by its id in the graph, or in a scope by its context id.
+         *
          *     Needs the permission `execution:cancel`.
          */
         post: operations["pause_execution"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{id}/breakpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Do not pause an execution before a node, or (without one) before any; the breakpoints of its workflow stay.
+         * @description Needs the permission `execution:cancel`.
+         */
+        delete: operations["clear_breakpoint"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1236,10 +1258,34 @@ export interface paths {
          * Hold what is started from now on until the workflow is resumed; with `running`, what is under way, too.
          * @description `more` in the answer says that there were many: the same call again goes on with the others. With `until`, at the next time of `until_cron` in a `zone`, or when the signal `resume_on` arrives, the workflow goes on by itself.
          *
+         *     With `before` the workflow itself goes on, and each of its executions pauses before that node, whenever it comes there and until the breakpoint is cleared. All instances obey it within a second.
+         *
          *     Needs the permission `workflow:write`.
          */
         post: operations["pause_workflow"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{name}/breakpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Let executions of a workflow no longer pause before a node, or (without one) before any.
+         * @description Those that are paused stay so.
+         *
+         *     Needs the permission `workflow:write`.
+         */
+        delete: operations["clear_workflow_breakpoint"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2837,6 +2883,14 @@ export interface components {
              *       "parent_id": null,
              *       "where": [],
              *       "contains": null,
+             *       "correlation_id": null,
+             *       "error_code": null,
+             *       "since": null,
+             *       "until": null,
+             *       "min_duration": null,
+             *       "max_duration": null,
+             *       "min_resumes": null,
+             *       "search": null,
              *       "ids": [],
              *       "node": null,
              *       "state": null,
@@ -3420,6 +3474,9 @@ export interface components {
             paused_node: string | null;
             resume_at: string | null;
             resume_on: components["schemas"]["ResumeSignal"] | null;
+            breakpoints: {
+                [key: string]: string;
+            };
             next_nodes: string[];
             resume_count: number;
             last_resumed_at: string | null;
@@ -3890,11 +3947,14 @@ export interface components {
          * PauseBody
          * @description Why, and when the pause ends by itself.
          *
-         *         It does at a moment, at the next time of a cron line in a time zone, or when a signal arrives.
+         *         It does at a moment, at the next time of a cron line in a time zone, or when a signal arrives. With `before`, the
+         *         execution goes on until it comes to that node, and pauses there, once; such a pause does not end by itself.
          */
         PauseBody: {
             /** @default null */
             reason: string | null;
+            /** @default null */
+            before: string | null;
             /** @default null */
             until: string | null;
             /** @default null */
@@ -3983,10 +4043,13 @@ export interface components {
          * @description Hold what starts from now on; with `running`, what is under way, too.
          *
          *         The pause ends by itself at a moment, at the next time of a cron line in a time zone, or when a signal arrives.
+         *         With `before`, the workflow goes on, and each of its executions pauses before that node whenever it comes there.
          */
         PauseWorkflowBody: {
             /** @default null */
             reason: string | null;
+            /** @default null */
+            before: string | null;
             /** @default false */
             running: boolean;
             /** @default null */
@@ -5161,7 +5224,8 @@ export interface components {
          * @description Which items a batch is for: all that is given has to hold, and something has to be given.
          *
          *         Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
-         *         `tag`, `parent_id`, `where`, `contains` or `ids`, as the list of executions does. `answer` takes `workflow` and
+         *         `tag`, `parent_id`, `where`, `contains`, `correlation_id`, `error_code`, `since`, `until`, `min_duration`,
+         *         `max_duration`, `min_resumes`, `search` or `ids`, as the list of executions does. `answer` takes `workflow` and
          *         `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
          *         `trigger_id`, and `ids` of inputs.
          */
@@ -5178,6 +5242,22 @@ export interface components {
             where: string[];
             /** @default null */
             contains: Record<string, never> | null;
+            /** @default null */
+            correlation_id: string | null;
+            /** @default null */
+            error_code: string | null;
+            /** @default null */
+            since: string | null;
+            /** @default null */
+            until: string | null;
+            /** @default null */
+            min_duration: string | null;
+            /** @default null */
+            max_duration: string | null;
+            /** @default null */
+            min_resumes: number | null;
+            /** @default null */
+            search: string | null;
             /** @default [] */
             ids: string[];
             /** @default null */
@@ -5258,6 +5338,9 @@ export interface components {
             more: boolean;
             resume_at: string | null;
             resume_on: components["schemas"]["ResumeSignal"] | null;
+            breakpoints: {
+                [key: string]: string;
+            };
         };
         /**
          * WorkflowVersion
@@ -5275,6 +5358,9 @@ export interface components {
             state_reason: string;
             resume_at: string | null;
             resume_on: components["schemas"]["ResumeSignal"] | null;
+            breakpoints: {
+                [key: string]: string;
+            };
             description: string;
             tags: string[];
             /**
@@ -5536,8 +5622,8 @@ export interface components {
                 };
             };
         };
-        /** @description Unprocessable Entity: `beyond_max_pause`, `invalid_body` */
-        "beyond_max_pause.invalid_body": {
+        /** @description Unprocessable Entity: `beyond_max_pause`, `invalid_body`, `too_many_breakpoints` */
+        "beyond_max_pause.invalid_body.too_many_breakpoints": {
             headers: {
                 "X-Request-Id": components["headers"]["RequestId"];
                 [name: string]: unknown;
@@ -5545,7 +5631,7 @@ export interface components {
             content: {
                 "application/problem+json": components["schemas"]["ProblemDetails"] & {
                     /** @enum {unknown} */
-                    code?: "beyond_max_pause" | "invalid_body";
+                    code?: "beyond_max_pause" | "invalid_body" | "too_many_breakpoints";
                     /** @constant */
                     status?: 422;
                 };
@@ -6014,6 +6100,21 @@ export interface components {
                 };
             };
         };
+        /** @description Unprocessable Entity: `invalid_body`, `too_many_breakpoints` */
+        "invalid_body.too_many_breakpoints": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_body" | "too_many_breakpoints";
+                    /** @constant */
+                    status?: 422;
+                };
+            };
+        };
         /** @description Unprocessable Entity: `invalid_definition` */
         invalid_definition: {
             headers: {
@@ -6379,6 +6480,36 @@ export interface components {
                 };
             };
         };
+        /** @description Not Found: `not_found`, `unknown_breakpoint`, `unknown_execution` */
+        "not_found.unknown_breakpoint.unknown_execution": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found" | "unknown_breakpoint" | "unknown_execution";
+                    /** @constant */
+                    status?: 404;
+                };
+            };
+        };
+        /** @description Not Found: `not_found`, `unknown_breakpoint`, `unknown_workflow` */
+        "not_found.unknown_breakpoint.unknown_workflow": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found" | "unknown_breakpoint" | "unknown_workflow";
+                    /** @constant */
+                    status?: 404;
+                };
+            };
+        };
         /** @description Not Found: `not_found`, `unknown_delivery` */
         "not_found.unknown_delivery": {
             headers: {
@@ -6509,6 +6640,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemDetails"] & {
                     /** @enum {unknown} */
                     code?: "not_found" | "unknown_key";
+                    /** @constant */
+                    status?: 404;
+                };
+            };
+        };
+        /** @description Not Found: `not_found`, `unknown_node`, `unknown_workflow` */
+        "not_found.unknown_node.unknown_workflow": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "not_found" | "unknown_node" | "unknown_workflow";
                     /** @constant */
                     status?: 404;
                 };
@@ -7619,13 +7765,52 @@ export interface operations {
             400: components["responses"]["invalid_parameter.malformed.malformed_id"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["cross_site.forbidden"];
-            404: components["responses"]["not_found.unknown_execution"];
+            404: components["responses"]["not_found.unknown_execution.unknown_node"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["idempotency_mismatch.in_progress.wrong_state"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
-            422: components["responses"]["beyond_max_pause.invalid_body"];
+            422: components["responses"]["beyond_max_pause.invalid_body.too_many_breakpoints"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    clear_breakpoint: {
+        parameters: {
+            query?: {
+                /** @description As it was given. Without it, all of them are cleared. */
+                node?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an execution.
+                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Execution"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed_id"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_breakpoint.unknown_execution"];
+            409: components["responses"]["wrong_state"];
+            421: components["responses"]["misdirected"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
@@ -10154,13 +10339,51 @@ export interface operations {
             400: components["responses"]["invalid_parameter.malformed"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["cross_site.forbidden"];
-            404: components["responses"]["not_found.unknown_workflow"];
+            404: components["responses"]["not_found.unknown_node.unknown_workflow"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["idempotency_mismatch.in_progress.workflow_inactive"];
             413: components["responses"]["payload_too_large"];
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
-            422: components["responses"]["invalid_body"];
+            422: components["responses"]["invalid_body.too_many_breakpoints"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    clear_workflow_breakpoint: {
+        parameters: {
+            query?: {
+                /** @description As it was given. Without it, all of them are cleared. */
+                node?: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a workflow.
+                 * @example order
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowChange"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_breakpoint.unknown_workflow"];
+            421: components["responses"]["misdirected"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];

@@ -34,6 +34,7 @@ class WorkflowFields(TypedDict, total=False):
     max_recoveries: int
     retention: Duration
     undo: Duration
+    resume_data: Shape
 
 
 class NodeFields(TypedDict, total=False):

@@ -118,8 +118,9 @@ class Workflow(GraphBuilder, TriggerBuilder, NotifyBuilder):
 
 def _heading(name: str, fields: Mapping[str, object]) -> dict[str, object]:
     said = to_format(f"The workflow `{name}`", fields, WorkflowFields.__annotations__)
-    if "input" in said:
-        said["input"] = schema_of(said["input"])
+    for shape in ("input", "resume_data"):
+        if shape in said:
+            said[shape] = schema_of(said[shape])
     if isinstance(said.get("concurrency"), int):
         said["concurrency"] = {"limit": said["concurrency"]}
     settings = {key: said.pop(key) for key in list(said) if key in _SETTINGS}

@@ -77,6 +77,30 @@ class WhichExecutions:
         ),
     ] = ()
     tag: Annotated[str | None, Parameter(name="--tag", help="Only executions with this tag.")] = None
+    correlation_id: Annotated[
+        str | None, Parameter(name="--correlation-id", help="Only executions with this correlation id.")
+    ] = None
+    error_code: Annotated[
+        str | None, Parameter(name="--error-code", help="Only executions that failed with this code.")
+    ] = None
+    since: Annotated[
+        str | None, Parameter(name="--since", help="Only those created at this moment or later, or 2d for ago.")
+    ] = None
+    until: Annotated[
+        str | None, Parameter(name="--until", help="Only those created before this moment, or 2d for ago.")
+    ] = None
+    min_duration: Annotated[
+        str | None, Parameter(name="--min-duration", help="Only ended executions that took at least so long.")
+    ] = None
+    max_duration: Annotated[
+        str | None, Parameter(name="--max-duration", help="Only ended executions that took at most so long.")
+    ] = None
+    min_resumes: Annotated[
+        int | None, Parameter(name="--min-resumes", help="Only executions that were resumed at least so often.")
+    ] = None
+    search: Annotated[
+        str | None, Parameter(name="--search", help="Only executions whose id or correlation id begins with this.")
+    ] = None
     where: Annotated[
         tuple[str, ...],
         Parameter(
@@ -97,8 +121,16 @@ class WhichExecutions:
             "tag": self.tag,
             "contains": wanted(self.where),
             "ids": self.ids,
+            "correlation_id": self.correlation_id,
+            "error_code": self.error_code,
+            "since": self.since,
+            "until": self.until,
+            "min_duration": self.min_duration,
+            "max_duration": self.max_duration,
+            "min_resumes": self.min_resumes,
+            "search": self.search,
         }
-        return {name: value for name, value in found.items() if value}
+        return {name: value for name, value in found.items() if value or value == 0}
 
 
 How = Annotated[HowToAct, Parameter(name="*")]

@@ -75,6 +75,7 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
     },
     _OPERATING: {
         "pause": ("operate:pause", "Hold an execution: nothing of it starts until it is resumed."),
+        "clear-breakpoint": ("operate:clear_breakpoint", "Do not pause an execution before a node."),
         "resume": ("operate:resume", "Let an execution go on that was paused."),
         "cancel": ("operate:cancel", "End an execution."),
         "retry": ("operate:retry", "Go on with an execution from what failed."),

@@ -56,6 +56,11 @@ Never = Annotated[
     bool,
     Parameter(name="--only-by-hand", negative="", help="Not by itself: a moment that was set for it is cleared."),
 ]
+Before = Annotated[
+    str | None,
+    Parameter(name="--before", help="Go on until it comes to this node, and pause there: an id, or a context id."),
+]
+OfNode = Annotated[str | None, Parameter(help="The node, as it was given. Default: all of them.")]
 DryRun = Annotated[
     bool, Parameter(name="--dry-run", negative="", show_default=False, help="Only say what would be repeated.")
 ]
@@ -73,6 +78,7 @@ def pause(  # noqa: PLR0913 - each is a flag
     execution: ExecutionName,
     /,
     *,
+    before: Before = None,
     until: Until = None,
     until_cron: UntilCron = None,
     zone: Zone = None,
@@ -84,7 +90,10 @@ def pause(  # noqa: PLR0913 - each is a flag
     at: At = HERE,
     json: Json = False,
 ) -> int:
-    """Hold an execution: nothing of it starts until it is resumed, and what is running comes to its end."""
+    """Hold an execution, at once or before a node: nothing of it starts until it is resumed.
+
+    What is running comes to its end.
+    """
     who, end, on = (
         acting(at, by),
         given_moment("--until", until),
@@ -94,10 +103,18 @@ def pause(  # noqa: PLR0913 - each is a flag
         execution,
         at,
         who,
-        "Pause",
-        lambda one: one.pause(reason, until=end, until_cron=until_cron, zone=zone, resume_on=on),
+        "Pause" if before is None else f"Breakpoint before {before}",
+        lambda one: one.pause(reason, before=before, until=end, until_cron=until_cron, zone=zone, resume_on=on),
         json=json,
     )
+
+
+def clear_breakpoint(
+    execution: ExecutionName, node: OfNode = None, /, *, by: By = "", at: At = HERE, json: Json = False
+) -> int:
+    """Do not pause an execution before a node; those of its workflow are cleared by `layover workflows`."""
+    who = acting(at, by)
+    return act_on(execution, at, who, "Clearing", lambda one: one.clear_breakpoint(node), json=json)
 
 
 def resume(  # noqa: PLR0913 - each is a flag

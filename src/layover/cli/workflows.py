@@ -10,7 +10,9 @@ from cyclopts import App, Parameter
 from layover.cli.doors import door_to_act, door_to_read
 from layover.cli.exits import DONE, Stop
 from layover.cli.operate import (
+    Before,
     Never,
+    OfNode,
     OnFilter,
     OnKey,
     OnSignal,
@@ -89,6 +91,7 @@ def pause(  # noqa: PLR0913 - each is a flag
     name: Name,
     /,
     *,
+    before: Before = None,
     running: Running = False,
     until: Until = None,
     until_cron: UntilCron = None,
@@ -101,15 +104,23 @@ def pause(  # noqa: PLR0913 - each is a flag
     at: At = HERE,
     json: Json = False,
 ) -> int:
-    """Hold what starts of a workflow from now on, until it is resumed."""
+    """Hold what starts of a workflow from now on, until it is resumed; or pause each execution before a node."""
     end, on = given_moment("--until", until), given_signal("--until-signal", until_signal, signal_key, signal_filter)
     return _act(
         name,
         at,
         acting(at, by),
-        lambda one: one.pause(reason, running=running, until=end, until_cron=until_cron, zone=zone, resume_on=on),
+        lambda one: one.pause(
+            reason, before=before, running=running, until=end, until_cron=until_cron, zone=zone, resume_on=on
+        ),
         json=json,
     )
+
+
+@workflows.command
+def clear_breakpoint(name: Name, node: OfNode = None, /, *, by: By = "", at: At = HERE, json: Json = False) -> int:
+    """Let executions of a workflow no longer pause before a node; those that are paused stay so."""
+    return _act(name, at, acting(at, by), lambda one: one.clear_breakpoint(node), json=json)
 
 
 @workflows.command
@@ -156,7 +167,8 @@ def _act(
         return DONE
     told = f"; {plural(change.executions, 'execution')} with it" if change.executions else ""
     more = " There are more: give the same command again." if change.more else ""
-    say(f"The workflow {change.name} is {change.state}{_end(change)}{told}.{more}")
+    stops = f" Its executions pause before {', '.join(sorted(change.breakpoints))}." if change.breakpoints else ""
+    say(f"The workflow {change.name} is {change.state}{_end(change)}{told}.{more}{stops}")
     return DONE
 
 

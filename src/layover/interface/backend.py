@@ -238,6 +238,12 @@ class ExecutionsBackend(Protocol):
     async def run_now(self, execution_id: str, node: str | None, reason: str, idempotency_key: str | None) -> Execution:
         """Let a node go on that waits for time; without one, all of them, or the start."""
 
+    async def set_breakpoint(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
+        """Pause an execution before a node, once."""
+
+    async def clear_breakpoint(self, execution_id: str, node: str | None) -> Execution:
+        """Do not pause an execution before a node, or before any."""
+
     async def cancel_retry(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
         """Make no further attempt of a node that is to be tried again."""
 
@@ -411,6 +417,12 @@ class WorkflowsBackend(Protocol):
 
     async def pause(self, name: str, reason: str, *, running: bool, until: ResumeTime | None = None) -> WorkflowChange:
         """Hold what starts from now on; with `running`, what has begun, too; perhaps until a time or a signal."""
+
+    async def set_breakpoint(self, name: str, node: str, reason: str) -> WorkflowChange:
+        """Pause each execution of a workflow before a node, whenever it comes there."""
+
+    async def clear_breakpoint(self, name: str, node: str | None) -> WorkflowChange:
+        """Let executions of a workflow no longer pause before a node, or before any."""
 
     async def schedule_resume(self, name: str, when: ResumeTime | None) -> WorkflowChange:
         """Set when a paused workflow goes on by itself; None: it no longer does."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
@@ -15,7 +17,6 @@ from layover.model.batches import BatchBody
 from layover.model.shared import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from typing import Any
 
     from layover.interface.backend import Backend
@@ -53,7 +54,7 @@ class BatchesDoor:
         check_key(idempotency_key)
         given = {
             "act": act,
-            "where": where,
+            "where": _with_texts(where),
             "dry_run": dry_run,
             "rate": rate,
             "canary": canary,
@@ -83,3 +84,10 @@ class BatchesDoor:
             return Page(items=tuple(BatchHandle(backend, one) for one in page.items), next=page.next)
 
         return Listing(read)
+
+
+def _with_texts(where: object) -> object:
+    """Return which items a batch is for, with moments as they are written."""
+    if not isinstance(where, Mapping):  # Python passes whatever it is given
+        return where
+    return {name: one.isoformat() if isinstance(one, datetime) else one for name, one in where.items()}

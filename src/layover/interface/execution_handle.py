@@ -34,7 +34,7 @@ from layover.interface.durations import Duration, seconds_of
 from layover.interface.handle import Handle
 from layover.interface.listing import Listing
 from layover.interface.pause_point_handle import PausePointHandle, listed_points
-from layover.interface.resume_times import OF_PAUSE, OF_RESUME, resume_time
+from layover.interface.resume_times import OF_PAUSE, OF_RESUME, check_before, resume_time
 from layover.model.executions import Execution
 
 if TYPE_CHECKING:
@@ -101,6 +101,7 @@ class ExecutionHandle(Handle[Execution]):
         paused_node: str | None
         resume_at: Moment | None
         resume_on: ResumeSignal | None
+        breakpoints: dict[str, str]
         next_nodes: tuple[str, ...]
         resume_count: int
         last_resumed_at: Moment | None
@@ -132,10 +133,11 @@ class ExecutionHandle(Handle[Execution]):
         self.info = await self._backend.executions.wait(self.info.id, until, seconds_of("timeout", timeout))
         return self
 
-    async def pause(
+    async def pause(  # noqa: PLR0913 - each is named where it is given
         self,
         reason: str = "",
         *,
+        before: str | None = None,
         until: datetime | None = None,
         until_cron: str | None = None,
         zone: str | None = None,
@@ -146,10 +148,25 @@ class ExecutionHandle(Handle[Execution]):
 
         With `until`, at the next time of a cron line in a time zone, or when the signal `resume_on` arrives, it goes on
         by itself; one that is held already gets that end of its pause.
+
+        With `before` it goes on until it comes to that node, and pauses there, once: an id of the graph, or in a scope
+        a context id.
         """
         check_act(reason, idempotency_key)
         end = resume_time(OF_PAUSE, until, until_cron, zone, resume_on)
+        if before is not None:
+            check_text("before", before, CONTEXT_ID, 1)
+            check_before(end)
+            executions = self._backend.executions
+            self.info = await executions.set_breakpoint(self.info.id, before, reason, idempotency_key)
+            return self
         self.info = await self._backend.executions.pause(self.info.id, reason, idempotency_key, end)
+        return self
+
+    async def clear_breakpoint(self, node: str | None = None) -> Self:
+        """Do not pause it before a node, or (without one) before any; the breakpoints of its workflow stay."""
+        check_text("node", node, CONTEXT_ID, 1)
+        self.info = await self._backend.executions.clear_breakpoint(self.info.id, node)
         return self
 
     async def resume(  # noqa: PLR0913 - each is named where it is given

@@ -52,6 +52,12 @@ def resume_time(
     return ResumeTime(at=at.astimezone(UTC).isoformat(timespec="milliseconds"))
 
 
+def check_before(end: ResumeTime | None, *, running: bool = False) -> None:
+    """Refuse what does not go with a pause before a node."""
+    if end is not None or running:
+        raise refused("before", "a pause before a node neither ends by itself nor begins at once")
+
+
 def _signal(name: str, given: object) -> ResumeSignal:
     if isinstance(given, ResumeSignal):
         fields: Mapping[str, object] = {field: getattr(given, field) for field in _SIGNAL_FIELDS}

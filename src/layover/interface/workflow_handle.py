@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Self
 
-from layover.interface.bounds import check_act, check_number
+from layover.interface.bounds import CONTEXT_ID, check_act, check_number, check_text
 from layover.interface.handle import Handle
 from layover.interface.listing import Listing
-from layover.interface.resume_times import OF_PAUSE, OF_RESUME, resume_time
+from layover.interface.resume_times import OF_PAUSE, OF_RESUME, check_before, resume_time
 from layover.interface.sources import Definition, source_of
 from layover.model.workflows import WorkflowVersion
 
@@ -34,6 +34,7 @@ class WorkflowHandle(Handle[WorkflowVersion]):
         state_reason: str
         resume_at: Moment | None
         resume_on: ResumeSignal | None
+        breakpoints: dict[str, str]
         description: str
         tags: tuple[str, ...]
         created_at: Moment
@@ -48,10 +49,11 @@ class WorkflowHandle(Handle[WorkflowVersion]):
         self.info = await self._backend.workflows.get(self.info.name, self.info.version)
         return self
 
-    async def pause(
+    async def pause(  # noqa: PLR0913 - each is named where it is given
         self,
         reason: str = "",
         *,
+        before: str | None = None,
         running: bool = False,
         until: datetime | None = None,
         until_cron: str | None = None,
@@ -62,10 +64,22 @@ class WorkflowHandle(Handle[WorkflowVersion]):
 
         With `until`, at the next time of a cron line in a time zone, or when the signal `resume_on` arrives, it goes on
         by itself; one that is paused already gets that end of its pause.
+
+        With `before` the workflow itself goes on, and each of its executions pauses before that node, whenever it comes
+        there and until the breakpoint is cleared: an id of the graph, or in a scope a context id.
         """
         check_act(reason, None)
         end = resume_time(OF_PAUSE, until, until_cron, zone, resume_on)
+        if before is not None:
+            check_text("before", before, CONTEXT_ID, 1)
+            check_before(end, running=running)
+            return await self._backend.workflows.set_breakpoint(self.info.name, before, reason)
         return await self._backend.workflows.pause(self.info.name, reason, running=running, until=end)
+
+    async def clear_breakpoint(self, node: str | None = None) -> WorkflowChange:
+        """Let executions no longer pause before a node, or (without one) before any; those that are paused stay so."""
+        check_text("node", node, CONTEXT_ID, 1)
+        return await self._backend.workflows.clear_breakpoint(self.info.name, node)
 
     async def resume(
         self,

@@ -15,6 +15,9 @@ BatchStatus = Literal["planned", "collecting", "running", "watching", "stopped",
 BatchItemStatus = Literal["pending", "done", "skipped", "failed"]
 
 _Text = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\x00]*$")]
+_Since = Annotated[
+    str, Meta(min_length=1, max_length=50, description="A moment, or how long before the batch.", examples=["2d"])
+]
 _Status = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
 
 
@@ -22,7 +25,8 @@ class WhichItems(Body, frozen=True, kw_only=True):
     """Which items a batch is for: all that is given has to hold, and something has to be given.
 
     Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
-    `tag`, `parent_id`, `where`, `contains` or `ids`, as the list of executions does. `answer` takes `workflow` and
+    `tag`, `parent_id`, `where`, `contains`, `correlation_id`, `error_code`, `since`, `until`, `min_duration`,
+    `max_duration`, `min_resumes`, `search` or `ids`, as the list of executions does. `answer` takes `workflow` and
     `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
     `trigger_id`, and `ids` of inputs.
     """
@@ -33,6 +37,14 @@ class WhichItems(Body, frozen=True, kw_only=True):
     parent_id: Uuid | None = None
     where: Annotated[tuple[Annotated[str, Meta(max_length=1_000)], ...], Meta(max_length=20)] = ()
     contains: dict[str, Any] | None = None
+    correlation_id: _Text | None = None
+    error_code: _Text | None = None
+    since: _Since | None = None
+    until: _Since | None = None
+    min_duration: Length | None = None
+    max_duration: Length | None = None
+    min_resumes: Annotated[int, Meta(ge=0, le=2_147_483_647)] | None = None
+    search: _Text | None = None
     ids: Annotated[tuple[_Text, ...], Meta(max_length=1_000)] = ()
     node: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None
     state: Literal["dead", "sent", "moot", "discarded"] | None = None

@@ -122,6 +122,7 @@ class Execution(Resource, frozen=True, kw_only=True):
     paused_node: str | None = None
     resume_at: Moment | None = None  # when an operator's pause ends by itself
     resume_on: ResumeSignal | None = None  # the signal that ends it
+    breakpoints: dict[str, str] = {}  # nodes before which it pauses once, and why
     next_nodes: tuple[str, ...] = ()
     resume_count: int = 0
     last_resumed_at: Moment | None = None
@@ -309,6 +310,9 @@ class Why(Resource, frozen=True, kw_only=True):
     left_out: int = 0
 
 
+NodeName = Annotated[str, Meta(min_length=1, max_length=4096)]  # its id in the graph, or its context id
+
+
 class StartBody(Body, frozen=True, kw_only=True):
     """An execution to start. With `wait` (at most 60s) the answer comes when it has ended, or is as `until` says."""
 
@@ -352,10 +356,12 @@ class ResumeBody(Body, frozen=True, kw_only=True):
 class PauseBody(Body, frozen=True, kw_only=True):
     """Why, and when the pause ends by itself.
 
-    It does at a moment, at the next time of a cron line in a time zone, or when a signal arrives.
+    It does at a moment, at the next time of a cron line in a time zone, or when a signal arrives. With `before`, the
+    execution goes on until it comes to that node, and pauses there, once; such a pause does not end by itself.
     """
 
     reason: Reason | None = None
+    before: NodeName | None = None
     until: MomentText | None = None
     until_cron: CronLine | None = None
     zone: ZoneName | None = None

@@ -10,7 +10,7 @@ from layover.core.engine.events import PointKind
 from layover.core.engine.state import ExecutionStatus
 from layover.core.moments import Moment
 from layover.errors import Failure
-from layover.model.executions import Graph, NodeExecution, WaitingOn
+from layover.model.executions import Graph, NodeExecution, NodeName, WaitingOn
 from layover.model.pause_ends import CronLine, MomentText, ResumeSignal, ResumeSignalBody, ZoneName
 from layover.model.shared import Body, Reason, Resource, Value, WorkflowName
 
@@ -30,6 +30,7 @@ class WorkflowVersion(Resource, frozen=True, kw_only=True):
     state_reason: str = ""
     resume_at: Moment | None = None  # when its pause ends by itself
     resume_on: ResumeSignal | None = None  # the signal that ends it
+    breakpoints: dict[str, str] = {}  # nodes before which each of its executions pauses, and why
     description: str = ""
     tags: tuple[str, ...] = ()
     created_at: Moment
@@ -148,9 +149,11 @@ class PauseWorkflowBody(Body, frozen=True, kw_only=True):
     """Hold what starts from now on; with `running`, what is under way, too.
 
     The pause ends by itself at a moment, at the next time of a cron line in a time zone, or when a signal arrives.
+    With `before`, the workflow goes on, and each of its executions pauses before that node whenever it comes there.
     """
 
     reason: Reason | None = None
+    before: NodeName | None = None
     running: bool = False
     until: MomentText | None = None
     until_cron: CronLine | None = None
@@ -180,6 +183,7 @@ class WorkflowChange(Resource, frozen=True, kw_only=True):
     more: bool = False
     resume_at: Moment | None = None
     resume_on: ResumeSignal | None = None
+    breakpoints: dict[str, str] = {}
 
 
 class Bundle(Resource, frozen=True, kw_only=True):

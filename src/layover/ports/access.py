@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias
 
+import msgspec
+
 from layover.core.resume_waits import NO_END, PauseEnd, ResumeWait
 from layover.model.workflows import WorkflowState
 from layover.ports.records import StoreRecord
@@ -133,6 +135,7 @@ class WorkflowStatus(StoreRecord, frozen=True, kw_only=True):
     due_at: int | None = None
     resume_on: ResumeWait | None = None  # the signal that ends a pause
     resume_by: str = ""  # who has set the end of a pause
+    breakpoints: dict[str, str] = msgspec.field(default_factory=dict)  # reasons, by the node before which they pause
 
     @property
     def end(self) -> PauseEnd:

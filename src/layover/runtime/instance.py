@@ -22,6 +22,7 @@ from layover.runtime.deliveries.http_poster import HttpPoster
 from layover.runtime.deliveries.mail_links import MailLinks
 from layover.runtime.deliveries.wires import Wires
 from layover.runtime.dispatch.active_executions import ActiveExecutions, Leases
+from layover.runtime.dispatch.breakpoints import Breakpoints
 from layover.runtime.dispatch.claim_schedule import ClaimSchedule
 from layover.runtime.dispatch.claimer import Claimer
 from layover.runtime.dispatch.committer import Committer
@@ -99,8 +100,7 @@ class Instance:
         self.log_views = LogViews(store, settings.log_view_bytes)
         self.metrics = Metrics()
         self.tracer = machine.tracer()
-        self.store_gauges = StoreGauges(store, clock)
-        self.activity = Activity(store, clock)
+        self.store_gauges, self.activity = StoreGauges(store, clock), Activity(store, clock)
         self.opened_at: int | None = None  # since when it drives executions; None if it only looks or acts
         if isinstance(store, ReadTimes):
             store.time_reads(self.metrics.read)
@@ -113,6 +113,7 @@ class Instance:
         self.listeners = Listeners(store, active.own_head, longest_pause=settings.wait_poll)
         self.node_runner = NodeRunner(registry, settings, clock, machine, schedule, self.metrics)
         self.node_runner.secrets = SecretSource(self.secrets, self.secret_grants)
+        self.breakpoints = Breakpoints(store, clock, settings.poll)
         quarantine = Quarantine(active, clock, settings, schedule, machine.chance)
         releases = Releases(self.id, store, clock, self.listeners, quarantine, others)
         environment = Environment(
@@ -126,6 +127,7 @@ class Instance:
             metrics=self.metrics,
             waited_for=self.listeners,
             secret=machine.secret,
+            breakpoints=self.breakpoints,
             tracer=self.tracer,
             occasions=occasions_of(settings.notify),
         )

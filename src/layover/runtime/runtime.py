@@ -101,6 +101,7 @@ class Runtime(Opened):
         await self._store.open(instance.id)
         await clock.ask(self._store)
         instance.opened_at = clock.now()
+        await instance.breakpoints.read()
         self._open = Operations(instance)
         if self._settings.redact is not None:
             add_hook(self._settings.redact)
@@ -114,6 +115,7 @@ class Runtime(Opened):
             service("lease_renewer", instance.lease_renewer.renew, first_pause=retry, longest_pause=retry),
             service("listener", instance.lease_renewer.listen),
             service("trigger_runner", instance.trigger_runner.run),
+            service("breakpoints", instance.breakpoints.run),
             service(_SENDER, instance.delivery_sender.run),
             service(_PURGER, instance.purger.run),
             service(_SEALER, instance.sealer.run),

@@ -47,7 +47,12 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
     "replay": ("workflow:write",),
     "purge": ("admin",),
 }
-_OF_EXECUTIONS: Final = frozenset({"workflow", "status", "tag", "parent_id", "where", "contains", "ids"})
+_OF_EXECUTIONS: Final = frozenset(
+    {
+        *("workflow", "status", "tag", "parent_id", "where", "contains", "ids", "correlation_id", "error_code"),
+        *("since", "until", "min_duration", "max_duration", "min_resumes", "search"),
+    }
+)
 _WHERE: Final[dict[str, frozenset[str]]] = {
     "answer": frozenset({"workflow", "node", "execution_id", "ids"}),
     "redeliver": frozenset({"state", "destination", "execution_id", "ids"}),

@@ -118,6 +118,16 @@ class ControlService:
         by = await self._checked("execution.run_now", execution_id, idempotency_key, node=node or "", reason=reason)
         return await self._visible(await self._actor.runtime.control.run_now(execution_id, node or "", reason, **by))
 
+    async def set_breakpoint(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
+        """Pause an execution before a node, once."""
+        by = await self._checked("execution.set_breakpoint", execution_id, idempotency_key, node=node, reason=reason)
+        return await self._visible(await self._actor.runtime.control.set_breakpoint(execution_id, node, reason, **by))
+
+    async def clear_breakpoint(self, execution_id: str, node: str | None) -> Execution:
+        """Do not pause an execution before a node, or before any."""
+        by = await self._checked("execution.clear_breakpoint", execution_id, None, node=node or "")
+        return await self._visible(await self._actor.runtime.control.clear_breakpoint(execution_id, node or "", **by))
+
     async def cancel_retry(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
         """Make no further attempt of a node that is to be tried again."""
         by = await self._checked("execution.cancel_retry", execution_id, idempotency_key, node=node, reason=reason)
@@ -192,6 +202,8 @@ class ControlService:
                 return found  # what is open by now is not what was decided
         row = await self._sole_approval(found)
         rest = {} if held else {name: value for name, value in data.items() if name != "approved"}
+        if rest:
+            await actor.runtime.control.check_resume_data(found.id, rest)
         request = PointAnswer(data=rest or None, approved=approved, comment=reason, idempotency_key=key)
         taken = await answer(actor, row, request, variables={} if held else data, target=found.id)
         if held:

@@ -255,6 +255,22 @@ class WorkflowService:
         )
         return change_of(moved.status, executions=moved.executions, more=moved.more)
 
+    async def set_breakpoint(self, name: str, node: str, reason: str) -> WorkflowChange:
+        """Pause each execution of a workflow before a node, whenever it comes there."""
+        actor = self._actor
+        actor.require("workflow:write")
+        entry = actor.entry("workflow.set_breakpoint", name, node=node, reason=reason or None)
+        return change_of(
+            await actor.runtime.workflow_status.set_breakpoint(name, node, reason, by=actor.by, audit=entry)
+        )
+
+    async def clear_breakpoint(self, name: str, node: str | None) -> WorkflowChange:
+        """Let executions of a workflow no longer pause before a node, or before any."""
+        actor = self._actor
+        actor.require("workflow:write")
+        entry = actor.entry("workflow.clear_breakpoint", name, node=node)
+        return change_of(await actor.runtime.workflow_status.clear_breakpoint(name, node or "", audit=entry))
+
     async def schedule_resume(self, name: str, when: ResumeTime | None) -> WorkflowChange:
         """Set when a paused workflow goes on by itself; None: it no longer does."""
         actor = self._actor

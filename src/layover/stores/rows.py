@@ -145,7 +145,7 @@ def reply_of(row: Columns) -> IdempotentReply:
 
 def workflow_status_of(row: Columns) -> WorkflowStatus:
     """Return the status of a workflow."""
-    workflow, state, changed_at, reason, by, due_at, signal, key, filter_, resume_by = row
+    workflow, state, changed_at, reason, by, due_at, signal, key, filter_, resume_by, breakpoints = row
     return WorkflowStatus(
         workflow=workflow,
         state=state,
@@ -155,6 +155,7 @@ def workflow_status_of(row: Columns) -> WorkflowStatus:
         due_at=due_at,
         resume_on=None if signal is None else ResumeWait(signal=signal, key=key, filter=filter_),
         resume_by=resume_by,
+        breakpoints=breakpoints_of(breakpoints),
     )
 
 
@@ -172,7 +173,14 @@ def workflow_status_values(status: WorkflowStatus) -> dict[str, str | int | None
         "resume_key": "" if on is None else on.key,
         "resume_filter": "" if on is None else on.filter,
         "resume_by": status.resume_by,
+        "breakpoints": msgspec.json.encode(status.breakpoints).decode(),
     }
 
 
+def breakpoints_of(column: str) -> dict[str, str]:
+    """Return the breakpoints of a workflow."""
+    return _BREAKPOINTS.decode(column) if column != "{}" else {}
+
+
+_BREAKPOINTS = msgspec.json.Decoder(dict[str, str])
 _TEXTS = msgspec.json.Decoder(tuple[str, ...])

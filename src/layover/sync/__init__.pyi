@@ -101,6 +101,7 @@ class SyncExecutionHandle:
     paused_node: str | None
     resume_at: Moment | None
     resume_on: ResumeSignal | None
+    breakpoints: dict[str, str]
     next_nodes: tuple[str, ...]
     resume_count: int
     last_resumed_at: Moment | None
@@ -121,12 +122,14 @@ class SyncExecutionHandle:
         self,
         reason: str = "",
         *,
+        before: str | None = None,
         until: datetime | None = None,
         until_cron: str | None = None,
         zone: str | None = None,
         resume_on: ResumeSignal | Mapping[str, object] | None = None,
         idempotency_key: str | None = None,
     ) -> Self: ...
+    def clear_breakpoint(self, node: str | None = None) -> Self: ...
     def resume(
         self,
         data: Mapping[str, object] | None = None,
@@ -265,6 +268,7 @@ class SyncWorkflowHandle:
     state_reason: str
     resume_at: Moment | None
     resume_on: ResumeSignal | None
+    breakpoints: dict[str, str]
     description: str
     tags: tuple[str, ...]
     created_at: Moment
@@ -276,12 +280,14 @@ class SyncWorkflowHandle:
         self,
         reason: str = "",
         *,
+        before: str | None = None,
         running: bool = False,
         until: datetime | None = None,
         until_cron: str | None = None,
         zone: str | None = None,
         resume_on: ResumeSignal | Mapping[str, object] | None = None,
     ) -> WorkflowChange: ...
+    def clear_breakpoint(self, node: str | None = None) -> WorkflowChange: ...
     def resume(
         self,
         *,

@@ -96,7 +96,20 @@ class _Family:
 
 class _Executions(_Family):
     name = "executions"
-    acts = frozenset({"pause", "resume", "cancel", "retry", "rewind", "move", "run_now", "cancel_retry"})
+    acts = frozenset(
+        {
+            "pause",
+            "resume",
+            "cancel",
+            "retry",
+            "rewind",
+            "move",
+            "run_now",
+            "cancel_retry",
+            "set_breakpoint",
+            "clear_breakpoint",
+        }
+    )
 
     async def start(self, request: StartRequest) -> Execution:
         """Start an execution and go on until it rests, or until it is as asked for."""
@@ -197,7 +210,9 @@ class _Points(_Family):
 
 class _Workflows(_Family):
     name = "workflows"
-    changing = frozenset({"activate", "deactivate", "pause", "resume", "schedule_resume"})
+    changing = frozenset(
+        {"activate", "deactivate", "pause", "resume", "schedule_resume", "set_breakpoint", "clear_breakpoint"}
+    )
 
     async def register(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> WorkflowVersion:
         """Store a definition."""

@@ -183,6 +183,35 @@ async def paused_what_is_not_started_anyway(stage: Stage, _route: Route) -> Answ
     return await stage.api.post(f"/workflows/{name}/pause")
 
 
+@route("pause_workflow", "unknown_node")
+async def paused_before_nothing(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(form())
+    return await stage.api.post(f"/workflows/{name}/pause", {"before": "nowhere"})
+
+
+@route("pause_workflow", "too_many_breakpoints")
+async def paused_too_often(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved({"id": "each", "type": "loop", "times": 200, "body": [form()]})
+    for number in range(100):
+        await stage.engine.workflow_status.set_breakpoint(name, f"ask:each.{number}")
+    return await stage.api.post(f"/workflows/{name}/pause", {"before": "ask:each.100"})
+
+
+@route("clear_workflow_breakpoint", 200)
+async def breakpoint_cleared(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(form())
+    held = await stage.api.post(f"/workflows/{name}/pause", {"before": "ask", "reason": "look"})
+    assert (held.json["state"], held.json["breakpoints"]) == ("active", {"ask": "look"})
+    assert (await stage.api.get(f"/workflows/{name}")).json["breakpoints"] == {"ask": "look"}
+    return await stage.api.delete(f"/workflows/{name}/breakpoints?node=ask")
+
+
+@route("clear_workflow_breakpoint", "unknown_breakpoint")
+async def no_breakpoint_to_clear(stage: Stage, _route: Route) -> Answered:
+    name = await stage.saved(form())
+    return await stage.api.delete(f"/workflows/{name}/breakpoints")
+
+
 @route("clear_workflow_resume", 200)
 async def made_to_last(stage: Stage, route: Route) -> Answered:
     name = await stage.saved(form())

@@ -239,6 +239,43 @@ async def resumed(stage: Stage, _route: Route) -> Answered:
     return await stage.api.post(f"/executions/{begun.id}/resume", {"resume_data": {"list": "new"}})
 
 
+@route("clear_breakpoint", 200)
+async def breakpoint_cleared(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form(), end("done"))
+    held = await stage.api.post(f"/executions/{begun.id}/pause", {"before": "finish", "reason": "look"})
+    assert held.json["breakpoints"] == {"finish": "look"}
+    return await stage.api.delete(f"/executions/{begun.id}/breakpoints?node=finish")
+
+
+@route("clear_breakpoint", "unknown_breakpoint")
+async def no_breakpoint_to_clear(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.api.delete(f"/executions/{begun.id}/breakpoints")
+
+
+@route("clear_breakpoint", "wrong_state")
+async def breakpoint_of_what_has_ended(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    await stage.api.post(f"/executions/{begun.id}/pause", {"before": "ask"})
+    await stage.engine.control.cancel(begun.id)
+    return await stage.api.delete(f"/executions/{begun.id}/breakpoints")
+
+
+@route("pause_execution", "unknown_node")
+async def paused_before_nothing(stage: Stage, _route: Route) -> Answered:
+    begun = await stage.begun(form())
+    return await stage.api.post(f"/executions/{begun.id}/pause", {"before": "nowhere"})
+
+
+@route("pause_execution", "too_many_breakpoints")
+async def paused_too_often(stage: Stage, _route: Route) -> Answered:
+    rounds = {"id": "each", "type": "loop", "times": 200, "body": [form()]}
+    begun = await stage.begun(rounds)
+    for number in range(100):
+        await stage.engine.control.set_breakpoint(begun.id, f"ask:each.{number}")
+    return await stage.api.post(f"/executions/{begun.id}/pause", {"before": "ask:each.100"})
+
+
 @route("clear_resume", 200)
 async def pause_without_an_end(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form())

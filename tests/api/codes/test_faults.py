@@ -29,6 +29,8 @@ DONE = {
     "delete_workflow": "unknown_workflow",
     "end_key": "unknown_key",
     "end_session": "unknown_session",
+    "clear_breakpoint": "unknown_breakpoint",
+    "clear_workflow_breakpoint": "unknown_breakpoint",
     "cancel_point": "point_closed",
     "call_back": "token_used",
     "fail_callback": "token_used",

@@ -81,6 +81,7 @@ def _settings(dice: Dice, place: Place) -> Document:
             "max_recoveries": lambda: dice.integer(0, 1_000_000_000),
             "retention": lambda: duration(dice),
             "undo": lambda: duration(dice),
+            "resume_data": lambda: dice.pick(INPUT_SCHEMAS),
         }
     )
 

@@ -55,7 +55,7 @@ def _shapes(part: DefinitionPart, depth: int) -> Iterator[str]:
 
 def test_every_generated_way_of_writing_is_valid_and_together_they_use_every_shorthand() -> None:
     seen: set[str] = set()
-    for seed in range(200 * max(ROUNDS, 1)):
+    for seed in range(300 * max(ROUNDS, 1)):
         dice = SeededDice(seed)
         written = surface(dice, definition(dice))
         checked = check(written)

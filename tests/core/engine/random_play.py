@@ -68,6 +68,10 @@ class Player:
         self.children: dict[str, str] = {}
         self.called: dict[str, MakeCall] = {}
         self.messages: set[tuple[int, str]] = set()
+        self.workflow_stops = {"n2": "look", "n3": "look"} if dice.chance(6) else {}
+        self.own_stops: set[str] = set()
+        self.stopped: set[str] = set()
+        self.state.breakpoints = self.workflow_stops
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
         """Send a command, and check all laws."""
@@ -92,7 +96,9 @@ class Player:
             assert events == [], "a closed execution accepted something"
         self._commit(events)
         self.sent.append(command)
-        if not (isinstance(command, _NEW_EACH_TIME) or self._released_by(command) or _opened_for(command, events)):
+        if self.state.queue.rows and self.state.facts.gate == "open" and not self.state.facts.closed:
+            self.send(cmd.Wake())  # a breakpoint has put off the rest of the step
+        elif not (isinstance(command, _NEW_EACH_TIME) or self._released_by(command) or _opened_for(command, events)):
             assert decide(self.state, command, self.now) == [], "a repeated command did something"
         return events
 
@@ -110,6 +116,29 @@ class Player:
         self._watch_children(events)
         self._watch_messages(events)
         self._watch_calls(events)
+        self._watch_stops(events)
+
+    def _watch_stops(self, events: list[ev.AnyEvent]) -> None:
+        """Check that no node with a breakpoint is begun without a stop before it."""
+        for event in events:
+            match event:
+                case ev.BreakpointSet():
+                    self.own_stops.add(event.node)
+                case ev.BreakpointCleared():
+                    self.own_stops.discard(event.node)
+                case ev.ExecutionPausing() if event.before:
+                    names = {event.before, event.before.partition(":")[0]}
+                    assert names & (self.own_stops | self.workflow_stops.keys()), "it stopped without a breakpoint"
+                    self.own_stops -= names
+                    self.stopped.add(event.before)
+                case ev.NodeScheduled() if event.cause == "reached":
+                    names = {event.node, event.node.partition(":")[0]}
+                    if names & (self.own_stops | self.workflow_stops.keys()):
+                        assert event.node in self.stopped, "a breakpoint was passed"
+                    self.stopped.discard(event.node)
+                case _:
+                    pass
+        assert set(self.state.facts.breakpoints) == self.own_stops
 
     def _watch_children(self, events: list[ev.AnyEvent]) -> None:
         """Check that exactly the awaited children were started and not cancelled."""
@@ -173,6 +202,7 @@ class Player:
         """Lose everything except the log."""
         stored = [msgspec.json.encode(entry) for entry in self.log]
         self.state = fold(ExecutionState(self.plan), map(_DECODER.decode, stored))
+        self.state.breakpoints = self.workflow_stops
         assert tables(self.state) == tables(self.shadow), "replay gave another state"
 
     # Commands
@@ -228,6 +258,9 @@ class Player:
         dice = self.dice
         names = sorted(self.state.nodes.rows) or ["n1"]
         points = sorted(self.state.points.rows) or ["nowhere"]
+        stops = sorted(self.state.facts.breakpoints)
+        if stops and dice.chance(3):
+            return cmd.ClearBreakpoint(node=dice.pick(("", *stops)))
         options: tuple[cmd.AnyCommand, ...] = (
             cmd.Recover(),
             cmd.Recover(),
@@ -236,6 +269,8 @@ class Player:
             cmd.Rewind(to=dice.pick(self._reached()), by="op"),
             cmd.RunNow(node=dice.pick(("", *names)), by="op"),
             cmd.CancelRetry(node=dice.pick(names), by="op"),
+            cmd.SetBreakpoint(node=dice.pick(("n1", "n2", "n4", *names)), by="op"),
+            cmd.ClearBreakpoint(node=dice.pick(("", "n2"))),
             cmd.CancelPoint(point=dice.pick(points)),
             cmd.ChildPaused(point=dice.pick(points), order=dice.integer(0, self.state.facts.pauses + 1)),
             cmd.ChildPaused(point=dice.pick(points)),
@@ -415,8 +450,10 @@ class Player:
 
 
 def _opened_for(command: cmd.AnyCommand, events: list[ev.AnyEvent]) -> bool:
-    """Whether a signal to whoever waits for it has led to another wait, which would take it as well."""
+    """Whether a command has led to what it would take as well: a wait for its signal, or another breakpoint."""
     opened = any(isinstance(event, ev.PausePointOpened) and event.kind == "signal" for event in events)
+    if isinstance(command, cmd.Resume | cmd.SetBreakpoint):  # it has come to the next breakpoint
+        return any(isinstance(event, ev.ExecutionPausing) and event.before for event in events)
     return opened and isinstance(command, cmd.Deliver) and not command.point
 
 

@@ -397,7 +397,54 @@ def an_answer_is_taken_back() -> None:
     flow.send(cmd.TakeBack(point=flow.point("a").id, by="ann"))
 
 
+def a_breakpoint_holds_it(ends: str, *, with_child: bool) -> None:
+    """It comes to a breakpoint once it is reopened; with a child, it waits for that to pause."""
+    child = "\n  - {id: child, type: workflow, workflow: other}" if with_child else ""
+    flow = rehearse(
+        f"""
+  - {{id: first, type: compute, output: 1, next: [{"child, " if with_child else ""}held, last]}}{child}
+  - {{id: held, type: compute, output: 2}}
+  - {{id: last, type: {"end" if ends == "completed" else "f"}}}
+"""
+    )
+    flow.send(cmd.Create(id="execution"))
+    if ends == "failed":
+        flow.send(cmd.Fail(node="last", attempt=1, error=ev.Error(code="failed", message="no", retryable=False)))
+    elif ends == "cancelled":
+        flow.send(cmd.Cancel())
+    assert flow.status == ends
+    flow.state.breakpoints = {"held": "look"}
+    flow.send(cmd.Rewind(to="first"))
+    assert flow.status == ("pausing" if with_child else "paused")
+
+
+def a_breakpoint_holds_what_starts_with_a_child() -> None:
+    flow = rehearse(
+        """
+  - {id: first, type: compute, output: 1, next: [child, held]}
+  - {id: child, type: workflow, workflow: other}
+  - {id: held, type: compute, output: 2}
+"""
+    )
+    flow.state.breakpoints = {"held": "look"}
+    flow.send(cmd.Create(id="execution"))
+
+
+def a_breakpoint_holds_what_was_running() -> None:
+    flow = _begun("  - {id: a, type: f, next: b}\n  - {id: b, type: f}\n")
+    flow.state.breakpoints = {"b": "look"}
+    flow.run()
+
+
+ENDINGS = ("completed", "failed", "cancelled")
 RARE: tuple[Callable[[], None], ...] = (
+    *(
+        partial(a_breakpoint_holds_it, ends, with_child=has)
+        for ends in ("completed", "failed", "cancelled")
+        for has in (True, False)
+    ),
+    a_breakpoint_holds_what_starts_with_a_child,
+    a_breakpoint_holds_what_was_running,
     an_answer_is_taken_back,
     going_back_from_within_a_loop,
     a_call_outlasts_the_longest_pause,

@@ -13,8 +13,9 @@ from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import InvalidInput
+from layover.interface.resume_times import check_before
 from layover.model.deploy_plans import MoveBody
-from layover.model.executions import Execution, PauseBody, ResumeBody, RewindBody
+from layover.model.executions import Execution, NodeName, PauseBody, ResumeBody, RewindBody
 from layover.model.repeat_plans import RepeatPlan
 from layover.model.shared import ReasonBody
 
@@ -34,6 +35,12 @@ _READ: Final = ("execution:read",)
 _PROBLEMS: Final = ("malformed_id", "unknown_execution", "wrong_state")
 
 
+class BreakpointQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The breakpoint to clear."""
+
+    node: Annotated[NodeName, Meta(description="As it was given. Without it, all of them are cleared.")] | None = None
+
+
 class RewindQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The node to go back to."""
 
@@ -46,18 +53,37 @@ class RewindQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     body=PauseBody,
     body_required=False,
     answers={200: Execution},
-    problems=(*_PROBLEMS, "beyond_max_pause"),
+    problems=(*_PROBLEMS, "beyond_max_pause", "unknown_node", "too_many_breakpoints"),
 )
 async def pause_execution(call: Request[PauseBody, NoQuery]) -> Response:
     """Hold an execution: nothing starts from here on. One that is held stays so, for the reason that it had.
 
     With `until`, or at the next time of `until_cron` in a `zone`, it goes on by itself: the execution has it as
     `resume_at`. With `resume_on` it goes on when that signal arrives.
+
+    With `before` it goes on until it comes to that node, and pauses there, once: `breakpoints` has it until then. The
+    node is named by its id in the graph, or in a scope by its context id.
     """
     body = call.body
     until = resume_time_of(body.until, body.until_cron, body.zone, body.resume_on)
+    if body.before is not None:
+        check_before(until)
+        held = await call.service.executions.set_breakpoint(call.path["id"], body.before, body.reason or "", call.key)
+        return Response(bounded(held))
     found = await call.service.executions.pause(call.path["id"], body.reason or "", call.key, until)
     return Response(bounded(found))
+
+
+@routes.delete(
+    "/executions/{id}/breakpoints",
+    needs=_NEEDS,
+    query=BreakpointQuery,
+    answers={200: Execution},
+    problems=(*_PROBLEMS, "unknown_breakpoint"),
+)
+async def clear_breakpoint(call: Request[None, BreakpointQuery]) -> Response:
+    """Do not pause an execution before a node, or (without one) before any; the breakpoints of its workflow stay."""
+    return Response(bounded(await call.service.executions.clear_breakpoint(call.path["id"], call.query.node)))
 
 
 @routes.post(

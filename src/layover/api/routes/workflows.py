@@ -12,7 +12,9 @@ from layover.api.openapi_examples import DEFINITION
 from layover.api.pause_ends import resume_time_of
 from layover.api.problems import Refusal
 from layover.api.request import Response
+from layover.api.routes.control import BreakpointQuery
 from layover.api.routing import NoQuery, Routes
+from layover.interface.resume_times import check_before
 from layover.model.executions import Graph
 from layover.model.problems import FieldError
 from layover.model.shared import EmptyBody, Page, ReasonBody
@@ -245,17 +247,38 @@ async def deactivate_workflow(call: Request[ReasonBody, NoQuery]) -> Response:
     body=PauseWorkflowBody,
     body_required=False,
     answers={200: WorkflowChange},
-    problems=("unknown_workflow", "workflow_inactive"),
+    problems=("unknown_workflow", "workflow_inactive", "unknown_node", "too_many_breakpoints"),
 )
 async def pause_workflow(call: Request[PauseWorkflowBody, NoQuery]) -> Response:
     """Hold what is started from now on until the workflow is resumed; with `running`, what is under way, too.
 
     `more` in the answer says that there were many: the same call again goes on with the others. With `until`, at the
     next time of `until_cron` in a `zone`, or when the signal `resume_on` arrives, the workflow goes on by itself.
+
+    With `before` the workflow itself goes on, and each of its executions pauses before that node, whenever it comes
+    there and until the breakpoint is cleared. All instances obey it within a second.
     """
     name, body = call.path["name"], call.body
     until = resume_time_of(body.until, body.until_cron, body.zone, body.resume_on)
+    if body.before is not None:
+        check_before(until, running=body.running)
+        return Response(await call.service.workflows.set_breakpoint(name, body.before, body.reason or ""))
     return Response(await call.service.workflows.pause(name, body.reason or "", running=body.running, until=until))
+
+
+@routes.delete(
+    "/workflows/{name}/breakpoints",
+    needs=("workflow:write",),
+    query=BreakpointQuery,
+    answers={200: WorkflowChange},
+    problems=("unknown_workflow", "unknown_breakpoint"),
+)
+async def clear_workflow_breakpoint(call: Request[None, BreakpointQuery]) -> Response:
+    """Let executions of a workflow no longer pause before a node, or (without one) before any.
+
+    Those that are paused stay so.
+    """
+    return Response(await call.service.workflows.clear_breakpoint(call.path["name"], call.query.node))
 
 
 @routes.post(

@@ -210,6 +210,16 @@ class HttpExecutions:
         body = RunNowBody(context_id=node, reason=reason or None)
         return await self._act(execution_id, "run-now", body, idempotency_key)
 
+    async def set_breakpoint(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
+        """Pause an execution before a node, once."""
+        return await self._act(execution_id, "pause", PauseBody(reason=reason or None, before=node), idempotency_key)
+
+    async def clear_breakpoint(self, execution_id: str, node: str | None) -> Execution:
+        """Do not pause an execution before a node, or before any."""
+        path = path_of("executions", execution_id, "breakpoints", node=node)
+        answered = await self._transport.send(delete(path))
+        return await self._transport.newest(answered, Execution, self._as_it_is)
+
     async def cancel_retry(self, execution_id: str, node: str, reason: str, idempotency_key: str | None) -> Execution:
         """Make no further attempt of a node that is to be tried again."""
         body = CancelRetryBody(context_id=node, reason=reason or None)

@@ -194,6 +194,15 @@ class HttpWorkflows:
         """Let a workflow go on, and what was held with it."""
         return await self._transport.ask(post(path_of("workflows", name, "resume"), EmptyBody()), WorkflowChange)
 
+    async def set_breakpoint(self, name: str, node: str, reason: str) -> WorkflowChange:
+        """Pause each execution of a workflow before a node, whenever it comes there."""
+        body = PauseWorkflowBody(reason=reason or None, before=node)
+        return await self._transport.ask(post(path_of("workflows", name, "pause"), body), WorkflowChange)
+
+    async def clear_breakpoint(self, name: str, node: str | None) -> WorkflowChange:
+        """Let executions of a workflow no longer pause before a node, or before any."""
+        return await self._transport.ask(delete(path_of("workflows", name, "breakpoints", node=node)), WorkflowChange)
+
     async def schedule_resume(self, name: str, when: ResumeTime | None) -> WorkflowChange:
         """Set when a paused workflow goes on by itself; None: it no longer does."""
         path = path_of("workflows", name, "resume")

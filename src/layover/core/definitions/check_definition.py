@@ -66,6 +66,10 @@ class _Checker:
         schema = site.get("input")
         if schema is not None:
             check_schema(schema, self._problems)
+        if definition.settings.resume_data is not None:
+            given = self._reading.site(definition.settings).get("resume_data")
+            if given is not None:
+                check_schema(given, self._problems)
         self._expressions.check_top(definition)
         names = root_names(definition)
         self._check_limits(definition.settings, names)

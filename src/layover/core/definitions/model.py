@@ -104,7 +104,7 @@ class WorkflowSettings(DefinitionPart, frozen=True, kw_only=True):
 
     noun = "settings"
 
-    later = frozenset({"rate", "undo"})
+    later = frozenset({"rate", "undo", "resume_data"})
 
     durability: Literal["step", "leg"] = "step"
     resume: Literal["sequential", "concurrent"] = "sequential"
@@ -116,6 +116,7 @@ class WorkflowSettings(DefinitionPart, frozen=True, kw_only=True):
     max_recoveries: Count = 10
     retention: Duration | None = None
     undo: Duration | None = None
+    resume_data: Schema | None = None
 
 
 class Node(DefinitionPart, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine import events as ev
 from layover.core.engine import gate
 from layover.core.engine.activate import activate, finish
+from layover.core.engine.breakpoints import stop
 from layover.core.engine.containers import close_scope, continue_container, leaf_output
 from layover.core.engine.failures import cancel_points, error_of
 from layover.core.engine.node_transitions import container_of
@@ -34,7 +35,12 @@ def advance(context: DecisionContext) -> None:
         elif state.queue.rows:
             if len(context.events) >= context.most:
                 return  # the next command goes on from here
-            activate(context, state.queue.rows[state.counts.rows["first_ticket"]])
+            ticket = state.counts.rows["first_ticket"]
+            if (state.breakpoints or facts.breakpoints) and stop(context, ticket):
+                if facts is state.facts:
+                    return  # the next command stops there
+            else:
+                activate(context, state.queue.rows[ticket])
         elif state.answered.rows and (point := next_answered(context)) is not None:
             apply(context, point)
         else:

@@ -86,6 +86,24 @@ def pausing(state: ExecutionState, event: ev.ExecutionPausing, at: int) -> None:
         order=event.order,
         in_flight=calls_out(state),
     )
+    if event.before:
+        _stopped_before(state, event.before)
+
+
+def _stopped_before(state: ExecutionState, name: str) -> None:
+    """Note that a node has had its stop; a breakpoint of the execution itself is used up by it."""
+    once = {name, name.partition(":")[0]}
+    left = {node: reason for node, reason in state.facts.breakpoints.items() if node not in once}
+    state.change(stopped_at=state.node(name).ticket, breakpoints=left)
+
+
+def breakpoint_set(state: ExecutionState, event: ev.BreakpointSet, _at: int) -> None:
+    state.change(breakpoints={**state.facts.breakpoints, event.node: event.reason})
+
+
+def breakpoint_cleared(state: ExecutionState, event: ev.BreakpointCleared, _at: int) -> None:
+    left = {node: reason for node, reason in state.facts.breakpoints.items() if node != event.node}
+    state.change(breakpoints=left)
 
 
 def paused(state: ExecutionState, event: ev.ExecutionPaused, _at: int) -> None:

@@ -377,6 +377,21 @@ class CancelRetry(Command, frozen=True, kw_only=True):
     by: str | None = None
 
 
+class SetBreakpoint(Command, frozen=True, kw_only=True):
+    """Pause once before a node, named by its id in the graph or, in a scope, by its context id."""
+
+    node: str
+    reason: str = ""
+    by: str | None = None
+
+
+class ClearBreakpoint(Command, frozen=True, kw_only=True):
+    """Do not pause before a node that has a breakpoint; without a `node`, before none."""
+
+    node: str = ""
+    by: str | None = None
+
+
 class Move(Command, frozen=True, kw_only=True):
     """Go on by another version of the workflow, which the state knows (`versions`); `names` are nodes renamed there.
 
@@ -440,6 +455,8 @@ AnyCommand: TypeAlias = (
     | Rewind
     | RunNow
     | CancelRetry
+    | SetBreakpoint
+    | ClearBreakpoint
     | Move
     | Recover
 )

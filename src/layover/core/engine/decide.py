@@ -24,6 +24,7 @@ from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.activate import complete, start_queued
 from layover.core.engine.advance import advance, check_all_scopes
+from layover.core.engine.breakpoints import change_breakpoints
 from layover.core.engine.decision_context import ENDLESS, DecisionContext
 from layover.core.engine.failures import cancel_points
 from layover.core.engine.take_backs import take_back
@@ -58,6 +59,8 @@ _ByOperator: TypeAlias = (
     | cmd.Move
     | cmd.RunNow
     | cmd.CancelRetry
+    | cmd.SetBreakpoint
+    | cmd.ClearBreakpoint
 )
 _ByInstance: TypeAlias = cmd.Wake | cmd.Recover | cmd.StartLeg | cmd.StartQueued | cmd.StopDraining
 
@@ -196,10 +199,10 @@ def _handle_operator_command(context: DecisionContext, command: _ByOperator) -> 
             context.emit(ev.ExecutionCancelled(reason=command.reason, by=command.by))
         case cmd.Retry() | cmd.Rewind():
             _reopen(context, command)
-        case cmd.RunNow():
-            run_now.run_now(context, command)
-        case cmd.CancelRetry():
-            run_now.cancel_retry(context, command)
+        case cmd.RunNow() | cmd.CancelRetry():
+            run_now.end_wait(context, command)
+        case cmd.SetBreakpoint() | cmd.ClearBreakpoint():
+            change_breakpoints(context, command)
         case cmd.Move():
             if moving.move(context, command):
                 check_all_scopes(context)

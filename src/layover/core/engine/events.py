@@ -14,6 +14,8 @@ from typing import Final, TypeAlias
 
 from layover.core.engine.event_base import Cause, DomainEvent, Error, Fate, NodeStatus, PointKind, ScopeEnd
 from layover.core.engine.execution_events import (
+    BreakpointCleared,
+    BreakpointSet,
     ExecutionAdmitted,
     ExecutionCancelled,
     ExecutionCompleted,
@@ -74,6 +76,8 @@ from layover.core.engine.point_events import (
 __all__ = [
     "TAKING_UP",
     "AnyEvent",
+    "BreakpointCleared",
+    "BreakpointSet",
     "CarriedNode",
     "CarriedSet",
     "Cause",
@@ -147,6 +151,8 @@ AnyEvent: TypeAlias = (
     | ExecutionPauseNoted
     | ExecutionResumeScheduled
     | ExecutionResumed
+    | BreakpointSet
+    | BreakpointCleared
     | ExecutionCompleted
     | ExecutionFailed
     | ExecutionCancelled

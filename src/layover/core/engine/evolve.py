@@ -49,6 +49,8 @@ _APPLY: dict[type[ev.DomainEvent], Applier] = cast(
         ev.ExecutionStarted: executions.started,
         ev.LegStarted: executions.leg_started,
         ev.ExecutionPausing: executions.pausing,
+        ev.BreakpointSet: executions.breakpoint_set,
+        ev.BreakpointCleared: executions.breakpoint_cleared,
         ev.ExecutionPaused: executions.paused,
         ev.ExecutionPauseNoted: executions.pause_noted,
         ev.ExecutionResumeScheduled: executions.resume_scheduled,

@@ -58,7 +58,7 @@ class ExecutionPausing(DomainEvent, frozen=True, kw_only=True, tag="execution_pa
     """The gate was closed by an operator: nothing starts until it is opened again.
 
     With an `order` the parent closed it, by its pause of that number. With `resume_at` it opens by itself then, with
-    `resume_on` when that signal arrives.
+    `resume_on` when that signal arrives. It was closed `before` a node that has a breakpoint.
     """
 
     reason: str
@@ -66,6 +66,22 @@ class ExecutionPausing(DomainEvent, frozen=True, kw_only=True, tag="execution_pa
     order: int = 0
     resume_at: int | None = None
     resume_on: ResumeWait | None = None
+    before: str = ""
+
+
+class BreakpointSet(DomainEvent, frozen=True, kw_only=True, tag="breakpoint_set"):
+    """The execution will pause before a node, once."""
+
+    node: str
+    reason: str
+    by: str | None = None
+
+
+class BreakpointCleared(DomainEvent, frozen=True, kw_only=True, tag="breakpoint_cleared"):
+    """The execution no longer pauses before a node."""
+
+    node: str
+    by: str | None = None
 
 
 class ExecutionPaused(DomainEvent, frozen=True, kw_only=True, tag="execution_paused"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.core.context_ids import journal_id
+from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.activate import attempt
 from layover.core.engine.failures import fail
@@ -16,7 +17,6 @@ from layover.core.engine.points import expire
 from layover.core.engine.starting import start
 
 if TYPE_CHECKING:
-    from layover.core.engine import commands as cmd
     from layover.core.engine.decision_context import DecisionContext
     from layover.core.engine.state import ExecutionState, Point
 
@@ -30,7 +30,15 @@ def waits_for_time(state: ExecutionState) -> tuple[str, ...]:
     return tuple(sorted((*due, *asleep)))
 
 
-def run_now(context: DecisionContext, command: cmd.RunNow) -> None:
+def end_wait(context: DecisionContext, command: cmd.RunNow | cmd.CancelRetry) -> None:
+    """Let what waits for time go on at once, or fail instead of being tried again."""
+    if isinstance(command, cmd.RunNow):
+        _run_now(context, command)
+    else:
+        _cancel_retry(context, command)
+
+
+def _run_now(context: DecisionContext, command: cmd.RunNow) -> None:
     """Let a node go on that waits for time, or all of them, or the start."""
     state = context.state
     if not command.node and _is_delayed(state):
@@ -43,7 +51,7 @@ def run_now(context: DecisionContext, command: cmd.RunNow) -> None:
             _go_on(context, name, command)
 
 
-def cancel_retry(context: DecisionContext, command: cmd.CancelRetry) -> None:
+def _cancel_retry(context: DecisionContext, command: cmd.CancelRetry) -> None:
     """Take the last failure of a node as final, if it was to be tried again."""
     state, name = context.state, command.node
     node = state.nodes.get(name)

@@ -221,6 +221,8 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=Fa
     resume_at: int | None = None  # when the gate opens by itself
     resume_on: ResumeWait | None = None  # the signal that opens it
     resume_by: str | None = None  # who set that
+    breakpoints: dict[str, str] = {}  # nodes before which it pauses once, and why
+    stopped_at: int = -1  # the last turn in the queue of ready nodes that a breakpoint has held
     pauses: int = 0
     order: int = 0
     resume_count: int = 0
@@ -256,6 +258,7 @@ class ExecutionState:
     __slots__ = (
         "_graphs",
         "answered",
+        "breakpoints",
         "collected",
         "counts",
         "facts",
@@ -275,6 +278,7 @@ class ExecutionState:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self.versions: Mapping[str, Plan] = _NO_VERSIONS  # by hash: those that it moves to or from, as far as known
+        self.breakpoints: Mapping[str, str] = _NO_BREAKPOINTS  # of its workflow, as its driver knows them: in no event
         self.timed = plan.definition.settings.timeout is not None
         self.facts = _NO_FACTS  # the single values
         self.undo_log = undo_log = UndoLog()
@@ -388,5 +392,6 @@ class ExecutionState:
 
 _IDLE: Final = NodeState()
 _NO_VERSIONS: Final[Mapping[str, Plan]] = {}
+_NO_BREAKPOINTS: Final[Mapping[str, str]] = {}
 _NO_FACTS: Final = Facts()
 _NO_COUNTS: Final[dict[Count, int]] = dict.fromkeys(COUNTS, 0)

@@ -34,12 +34,13 @@ EXECUTION: frozenset[tuple[ExecutionStatus, ExecutionStatus, Cause | None]] = fr
         ("pending", "failed", ev.ExecutionFailed),
         ("pending", "cancelled", ev.ExecutionCancelled),
         ("pending", "paused", ev.ExecutionPaused),
+        ("pending", "pausing", ev.ExecutionPausing),  # before one of its first nodes is a breakpoint
         ("paused", "pending", ev.ExecutionResumed),
         *(("paused", after, ev.ExecutionStarted) for after in ("running", "waiting")),
         ("failed", "pending", ev.ExecutionReopened),  # it was paused for too long before it started
         *(("failed", after, ev.ExecutionStarted) for after in _AT_WORK),
         *((status, "pausing", ev.ExecutionPausing) for status in _AT_WORK),
-        ("waiting", "paused", ev.ExecutionPaused),
+        *((status, "paused", ev.ExecutionPaused) for status in ("running", "waiting")),
         ("pausing", "paused", ev.ExecutionPaused),
         ("paused", "running", ev.ExecutionResumed),
         ("paused", "waiting", ev.ExecutionResumed),
@@ -48,6 +49,8 @@ EXECUTION: frozenset[tuple[ExecutionStatus, ExecutionStatus, Cause | None]] = fr
         *((status, "failed", ev.ExecutionFailed) for status in _OPEN),
         *((status, "cancelled", ev.ExecutionCancelled) for status in _OPEN),
         *((closed, after, ev.ExecutionReopened) for closed in _CLOSED for after in _AT_WORK),
+        *((closed, "pausing", ev.ExecutionPausing) for closed in _CLOSED),  # reopened, and at a breakpoint
+        *((closed, "paused", ev.ExecutionPaused) for closed in _CLOSED),
         *((closed, "completed", ev.ExecutionCompleted) for closed in ("failed", "cancelled")),  # reopened and done
         *((closed, "failed", ev.ExecutionFailed) for closed in ("completed", "cancelled")),
     }

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 
+from layover.core.definitions.durations import parse_duration
+from layover.core.moments import Moment
+from layover.errors import InvalidInput
+from layover.interface.durations import milliseconds_of
 from layover.ports.batch_records import BatchItemRow
 from layover.ports.delivery_records import DeliveryFilter
 from layover.ports.trigger_records import InputFilter
@@ -86,6 +90,14 @@ class ItemCollector:
             status=where.status or _STATUSES[body.act],
             tag=where.tag,
             parent_id=where.parent_id,
+            correlation_id=where.correlation_id,
+            error_code=where.error_code,
+            since=_moment("since", where.since, created_at),
+            until=_moment("until", where.until, created_at),
+            min_duration=_length("min_duration", where.min_duration),
+            max_duration=_length("max_duration", where.max_duration),
+            min_resumes=where.min_resumes,
+            search=where.search,
             after=_parsed(cursor) if cursor else (created_at, _LAST_ID),
             limit=limit,
         )
@@ -132,6 +144,25 @@ class ItemCollector:
         last = rows[-1] if len(rows) == limit else None
         items = [_item(row.input_id, parent=trigger_id) for row in rows]
         return ItemPage(items, _written(last.received_at, last.input_id) if last is not None else None)
+
+
+def _moment(name: str, text: str | None, created_at: int) -> int | None:
+    """Return a moment: itself, or so long before the batch was created, whenever its items are collected."""
+    if text is None:
+        return None
+    try:
+        return created_at - parse_duration(text)
+    except ValueError:
+        pass
+    try:
+        return Moment.read(text).milliseconds
+    except ValueError as error:
+        fault = "it is neither a moment such as 2026-11-20T08:00:00Z nor a length of time such as 2d"
+        raise InvalidInput(f"`where.{name}`: {fault}.", ((f"where.{name}", fault),), code="invalid_body") from error
+
+
+def _length(name: str, text: str | None) -> int | None:
+    return None if text is None else milliseconds_of(f"where.{name}", text)
 
 
 def pin_of(row: PointRow) -> str:

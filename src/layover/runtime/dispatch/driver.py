@@ -84,6 +84,7 @@ class Driver:
         self._listeners = listeners
         self._asked_by = AskedBy(self.clock.running)
         self.tracer = environment.tracer
+        self.breakpoints = environment.breakpoints
 
     # Beginning
 

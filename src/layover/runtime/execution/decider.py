@@ -33,7 +33,18 @@ _WAKE: Final = cmd.Wake()
 class Decider:
     """Decides commands, and says whether the execution rests then."""
 
-    __slots__ = ("_call_slots", "_calls", "_clock", "_most", "last_at", "parked", "slots", "state", "unwritable")
+    __slots__ = (
+        "_breakpoints",
+        "_call_slots",
+        "_calls",
+        "_clock",
+        "_most",
+        "last_at",
+        "parked",
+        "slots",
+        "state",
+        "unwritable",
+    )
 
     def __init__(self, environment: Environment, cached: CachedState, calls: CallsOut, *, parked: bool) -> None:
         self.state: ExecutionState = cached.state
@@ -45,6 +56,7 @@ class Decider:
         self._clock = environment.clock
         self._call_slots = environment.node_runner.slots
         self._most = environment.settings.step_events
+        self._breakpoints = environment.breakpoints
 
     def now(self) -> int:
         """Return the time. Clocks of instances differ a little; within one log time never goes back."""
@@ -62,6 +74,7 @@ class Decider:
             return PendingAppend(tried, events, effects(state, events), self._resting(now), now)
         slots = reserved or (_NO_SLOTS if self.parked else self._call_slots.free())
         held = last_pause(tried) if len(tried) > 1 else 0
+        state.breakpoints = self._breakpoints.of(state.plan.definition.name)
         first = tried[0]
         events = play(state, first, now, _NO_SLOTS if held else slots, most, late() if type(first) is cmd.Wake else ())
         for index, command in enumerate(tried[1:], start=1):

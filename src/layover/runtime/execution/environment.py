@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable, Container
+    from collections.abc import Callable, Container, Mapping
 
     from layover.ports.errors import StoreError
     from layover.ports.records import Append, Outcome, QueuedCommand
@@ -31,6 +31,16 @@ class AppendSender(Protocol):
         """Write an append that was refused for commands time and again: once more, with whatever comes in meanwhile."""
 
 
+class WorkflowBreakpoints(Protocol):
+    """Nodes before which the executions of a workflow pause."""
+
+    def of(self, workflow: str) -> Mapping[str, str]:
+        """Return the breakpoints of a workflow as they were last read."""
+
+    async def read(self) -> None:
+        """Read them anew."""
+
+
 class Environment(NamedTuple):
     """The parts of an instance that each of its executions uses."""
 
@@ -44,5 +54,6 @@ class Environment(NamedTuple):
     metrics: Metrics
     waited_for: Container[str]  # executions that callers wait for
     secret: Callable[[int], bytes]
+    breakpoints: WorkflowBreakpoints
     tracer: Tracer | None = None
     occasions: frozenset[str] = frozenset()  # the kinds that the settings tell of

@@ -24,7 +24,7 @@ from layover.errors import InvalidInput, WrongState
 from layover.ports.records import CLOSED
 from layover.runtime.ids import checked_id
 from layover.runtime.operations.command_sender import PAGE, options_of
-from layover.runtime.operations.refusals import does_not_fit, unless_closed
+from layover.runtime.operations.refusals import check_breakpoint, check_resume_data, does_not_fit, unless_closed
 from layover.runtime.operations.repeat_plans import plan_of
 from layover.runtime.queries.past import past_of
 
@@ -92,7 +92,15 @@ class Control:
         """Let an execution go on; the data becomes part of its variables."""
         options = options_of("resume", operation)
         given = cast("dict[str, object]", plain(data or {}))
+        _, cached = await self._queries.load(execution_id)
+        if decide(cached.state, cmd.Resume(), self._instance.clock.now()):  # else it is refused as it is
+            check_resume_data(cached.state.plan, given)
         return await self._effective(execution_id, cmd.Resume(data=given, reason=reason, by=options.by), options)
+
+    async def check_resume_data(self, execution_id: str, data: dict[str, object]) -> None:
+        """Refuse data that does not fit what the workflow expects of a resume."""
+        _, cached = await self._queries.load(execution_id)
+        check_resume_data(cached.state.plan, data)
 
     async def cancel(self, execution_id: str, reason: str = "", **operation: Unpack[Operation]) -> Execution:
         """End an execution."""
@@ -127,6 +135,30 @@ class Control:
         """Make no further attempt of a node that is to be tried again."""
         options = options_of("cancel_retry", operation)
         return await self._effective(execution_id, cmd.CancelRetry(node=node, reason=reason, by=options.by), options)
+
+    async def set_breakpoint(
+        self, execution_id: str, node: str, reason: str = "", **operation: Unpack[Operation]
+    ) -> Execution:
+        """Pause an execution before a node, once."""
+        row, cached = await self._queries.load(execution_id)
+        facts = cached.state.facts
+        check_breakpoint(cached.state.plan, node, facts.breakpoints)
+        if node in facts.breakpoints and row.head.commands_done >= row.head.commands_seq:
+            return await self._queries.get(execution_id)
+        options = options_of("set_breakpoint", operation)
+        again = await self._sender.is_repeated(row.head.execution_id, options)
+        command = cmd.SetBreakpoint(node=node, reason=reason, by=options.by)
+        view = await self._sender.send(execution_id, command, options)
+        return view if again else unless_closed(view)
+
+    async def clear_breakpoint(self, execution_id: str, node: str, **operation: Unpack[Operation]) -> Execution:
+        """Do not pause an execution before a node, or before any."""
+        row, _ = await self._queries.load(execution_id)
+        options = options_of("clear_breakpoint", operation)
+        command = cmd.ClearBreakpoint(node=node, by=options.by)
+        if row.head.commands_done < row.head.commands_seq:  # it may be among what is not applied yet
+            return await self._sender.send(execution_id, command, options)
+        return await self._effective(execution_id, command, options)
 
     async def plan(self, execution_id: str, command: cmd.Retry | cmd.Rewind) -> RepeatPlan:
         """Return what a retry or a rewind would do; nothing is changed."""

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from layover.core.context_ids import MalformedContextId, parse_context_id
 from layover.core.engine import commands as cmd
+from layover.core.engine.breakpoints import has_node
 from layover.core.plan import planned_at
-from layover.errors import NotFound, WrongState
+from layover.core.schemas import misfits
+from layover.errors import InvalidInput, NotFound, WrongState
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from layover.core.engine.state import ExecutionState as State
+    from layover.core.plan import Plan
     from layover.model.executions import Execution
+
+MOST_BREAKPOINTS: Final = 100  # of an execution, or of a workflow
 
 
 def unless_closed(view: Execution) -> Execution:
@@ -19,6 +26,23 @@ def unless_closed(view: Execution) -> Execution:
     if view.closed:
         raise WrongState(f"The execution is {view.status}.", view.status)
     return view
+
+
+def check_breakpoint(plan: Plan, node: str, known: Mapping[str, str]) -> None:
+    """Refuse a breakpoint before a node that a workflow does not have, or one more than there may be."""
+    if "/" in node or not (has_node(plan, node) or _is_planned(plan, node)):  # behind it is the key of a journal
+        raise _unknown(plan.definition.name, node)
+    if node not in known and len(known) >= MOST_BREAKPOINTS:
+        message = f"There are {MOST_BREAKPOINTS} breakpoints already: clear some."
+        raise InvalidInput(message, (("before", message),), code="too_many_breakpoints")
+
+
+def check_resume_data(plan: Plan, given: dict[str, object]) -> None:
+    """Refuse data that does not fit what a workflow expects of a resume."""
+    errors = misfits(plan.definition.settings.resume_data, given)
+    if errors:
+        places = tuple((f"resume_data/{place}".rstrip("/"), fault) for place, fault in errors)
+        raise InvalidInput(f"The data does not fit what the workflow expects of a resume: {errors[0][1]}.", places)
 
 
 def does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | NotFound:
@@ -30,10 +54,19 @@ def does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | NotFound
     undecided = any(one.kind == "approval" and one.status == "open" for one in state.points.rows.values())
     if isinstance(command, cmd.Resume) and undecided:
         return WrongState("It waits for a decision: approve or reject.", state.status, code="decision_required")
+    if isinstance(command, cmd.ClearBreakpoint):
+        return _no_breakpoint(state, command.node)
     if isinstance(command, cmd.ScheduleResume):
         return WrongState("It is not paused by an operator: there is no pause to end.", state.status)
     what = type(command).__name__.lower()
     return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)
+
+
+def _no_breakpoint(state: State, node: str) -> WrongState | NotFound:
+    if state.facts.closed:
+        return WrongState(f"The execution is {state.status}.", state.status)
+    where = f"before `{node[:200]}`" if node else "before any node"
+    return NotFound(f"It has no breakpoint {where}.", code="unknown_breakpoint")
 
 
 def _waits_for_no_time(state: State, command: cmd.RunNow | cmd.CancelRetry) -> WrongState | NotFound:
@@ -41,7 +74,7 @@ def _waits_for_no_time(state: State, command: cmd.RunNow | cmd.CancelRetry) -> W
     status, node = state.status, command.node
     if state.facts.closed:
         return WrongState(f"The execution is {status}.", status)
-    if node and not _has_node(state, node):
+    if node and not _is_planned(state.plan, node):
         return _unknown_node(state, node)
     if state.facts.gate != "open":
         return WrongState("An operator has paused it, and nothing starts before it is resumed.", status)
@@ -52,15 +85,19 @@ def _waits_for_no_time(state: State, command: cmd.RunNow | cmd.CancelRetry) -> W
     return WrongState(f"{where}.", status)
 
 
-def _has_node(state: State, context: str) -> bool:
+def _is_planned(plan: Plan, context: str) -> bool:
     try:
-        return planned_at(state.plan, parse_context_id(context)) is not None
+        return planned_at(plan, parse_context_id(context)) is not None
     except MalformedContextId:
         return False
 
 
 def _unknown_node(state: State, context: str) -> NotFound:
-    return NotFound(f"The workflow `{state.facts.workflow}` has no node `{context[:200]}`.", code="unknown_node")
+    return _unknown(state.facts.workflow, context)
+
+
+def _unknown(workflow: str, context: str) -> NotFound:
+    return NotFound(f"The workflow `{workflow}` has no node `{context[:200]}`.", code="unknown_node")
 
 
 def _cannot_go_back(state: State, to: str) -> WrongState | NotFound:

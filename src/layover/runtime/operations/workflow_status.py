@@ -26,12 +26,13 @@ from layover.core.engine import commands as cmd
 from layover.core.engine.answers import Refused
 from layover.core.engine.command_codec import decode_command, encode_command
 from layover.core.resume_waits import NO_END
-from layover.errors import LayoverError, WrongState
+from layover.errors import LayoverError, NotFound, WrongState
 from layover.ports.access import WorkflowStatus
 from layover.ports.errors import StoreUnavailable
 from layover.ports.records import Enqueue
 from layover.ports.view_records import ExecutionFilter
 from layover.runtime.execution.leg_tracing import sent_here
+from layover.runtime.operations.refusals import check_breakpoint
 from layover.runtime.plans import GOES_ON, held_because, is_deleted, is_held_because, unknown_workflow
 
 if TYPE_CHECKING:
@@ -73,6 +74,7 @@ class WorkflowStatuses:
         self._driver = driver
         self._plans = plans
         self._clock = clock
+        self.breakpoints = driver.breakpoints
 
     async def get(self, workflow: str) -> WorkflowStatus:
         """Return how a workflow stands."""
@@ -160,6 +162,36 @@ class WorkflowStatuses:
         if scheduled is None:  # it has been changed meanwhile
             return await self.schedule_resume(workflow, end, by=by, audit=audit)
         return WorkflowStatusChange(status=scheduled)
+
+    async def set_breakpoint(
+        self, workflow: str, node: str, reason: str = "", *, by: str | None = None, audit: AuditRow | None = None
+    ) -> WorkflowStatus:
+        """Pause every execution of a workflow before a node, each time it comes there."""
+        status = await self.get(workflow)
+        plan = await self._plans.latest(workflow, self._clock.now())
+        if plan is None:
+            raise unknown_workflow(workflow)
+        check_breakpoint(plan, node, status.breakpoints)
+        because = reason or f"Executions of {workflow} pause before `{node}`, as {by or 'an operator'} has asked"
+        await self._change_breakpoint(workflow, node, because, audit)
+        return await self.get(workflow)
+
+    async def clear_breakpoint(self, workflow: str, node: str, *, audit: AuditRow | None = None) -> WorkflowStatus:
+        """Pause no execution of a workflow before a node, or before any; those that are paused stay so."""
+        status = await self.get(workflow)
+        names = [node] if node else sorted(status.breakpoints)
+        if not names or not all(name in status.breakpoints for name in names):
+            where = f"before `{node[:200]}`" if node else "before any node"
+            raise NotFound(f"The workflow `{workflow}` has no breakpoint {where}.", code="unknown_breakpoint")
+        for name in names:
+            await self._change_breakpoint(workflow, name, None, audit)
+            audit = None
+        return await self.get(workflow)
+
+    async def _change_breakpoint(self, workflow: str, node: str, reason: str | None, audit: AuditRow | None) -> None:
+        await self._store.workflow_status.set_breakpoint(workflow, node, reason, self._clock.now(), audit)
+        self._plans.forget(workflow)
+        await self.breakpoints.read()
 
     async def act_on_due(self, status: WorkflowStatus) -> bool:
         """End a pause whose moment has come, or go on with a resume that its instance has left; return whether it was.
@@ -331,7 +363,13 @@ def _changed(
     # A resume that is under way goes on, whatever becomes of the workflow, unless that is paused again.
     due_at = status.due_at if "paused" not in (state, status.state) else None
     return WorkflowStatus(
-        workflow=status.workflow, state=state, changed_at=later, reason=reason, by=by or "", due_at=due_at
+        workflow=status.workflow,
+        state=state,
+        changed_at=later,
+        reason=reason,
+        by=by or "",
+        due_at=due_at,
+        breakpoints=status.breakpoints,
     )
 
 

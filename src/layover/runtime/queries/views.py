@@ -91,6 +91,7 @@ def execution_view(
             paused_node=pause.node,
             resume_at=Moment.maybe(facts.resume_at),
             resume_on=resume_signal(facts.resume_on),
+            breakpoints=dict(facts.breakpoints),
             next_nodes=next_nodes(state)[:MOST_LISTED],
             waiting_on=waiting_on(state)[:MOST_LISTED],
             lease=_lease(head),
@@ -142,6 +143,8 @@ def _pause(state: State, head: Head | None) -> _Pause:
 def _held_at(state: State) -> str | None:
     """Return the node that an operator's pause caught: one in flight, else one about to run, else one that waits."""
     facts = state.facts
+    if facts.stopped_at in state.queue.rows:
+        return state.queue.rows[facts.stopped_at]
     caught = [*(facts.in_flight or facts.fates), *_ready(state)]
     return caught[0] if caught else next((one.context_id for one in waiting_on(state)), None)
 

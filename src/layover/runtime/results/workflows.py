@@ -36,6 +36,7 @@ def version_of(version: Version, status: WorkflowStatus | None, *, with_definiti
         state_reason=status.reason if status is not None else "",
         resume_at=Moment.maybe(status.end.at) if status is not None else None,
         resume_on=resume_signal(status.end.on) if status is not None else None,
+        breakpoints=dict(status.breakpoints) if status is not None else {},
         description=told.description,
         tags=told.tags,
         created_at=Moment.of(version.created_at),
@@ -53,6 +54,7 @@ def change_of(status: WorkflowStatus, *, executions: int = 0, more: bool = False
         more=more,
         resume_at=Moment.maybe(status.end.at),
         resume_on=resume_signal(status.end.on),
+        breakpoints=dict(status.breakpoints),
     )
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from layover.ports.access import WorkflowStatus
 from layover.stores.memory.audit import write_audit
 
@@ -31,6 +33,24 @@ class MemoryWorkflowStatus:
         """Read the status of workflows."""
         return workflow_statuses(await self._session.turn(), workflows)
 
+    async def set_breakpoint(
+        self, workflow: str, node: str, reason: str | None, now: int, audit: AuditRow | None = None
+    ) -> None:
+        """Set a breakpoint of a workflow, or clear it."""
+        db = await self._session.turn()
+        found = db.workflow_statuses.get(workflow)
+        if found is not None or reason is not None:
+            found = found or WorkflowStatus(workflow=workflow, state="active", changed_at=now)
+            left = {name: why for name, why in found.breakpoints.items() if name != node}
+            breakpoints = left if reason is None else {**left, node: reason}
+            db.workflow_statuses[workflow] = replace(found, breakpoints=breakpoints)
+        write_audit(db, audit)
+
+    async def read_breakpoints(self) -> dict[str, dict[str, str]]:
+        """Read the breakpoints of all workflows that have any."""
+        statuses = (await self._session.turn()).workflow_statuses
+        return {name: dict(one.breakpoints) for name, one in statuses.items() if one.breakpoints}
+
 
 def set_workflow_status(
     db: MemoryDatabase, status: WorkflowStatus, audit: AuditRow | None, expected: WorkflowStatus | None = None
@@ -38,7 +58,8 @@ def set_workflow_status(
     """Set the status of a workflow, if it is as expected; return whether it was set."""
     if expected is not None and db.workflow_statuses.get(status.workflow) != expected:
         return False
-    db.workflow_statuses[status.workflow] = status
+    known = db.workflow_statuses.get(status.workflow)
+    db.workflow_statuses[status.workflow] = replace(status, breakpoints=known.breakpoints if known is not None else {})
     write_audit(db, audit)
     return True
 
@@ -54,7 +75,9 @@ def revive(db: MemoryDatabase, workflow: str, now: int, by: str) -> bool:
     found = db.workflow_statuses.get(workflow)
     if found is None or found.state != "deleted":
         return False
-    db.workflow_statuses[workflow] = WorkflowStatus(workflow=workflow, state="active", changed_at=now, by=by)
+    db.workflow_statuses[workflow] = WorkflowStatus(
+        workflow=workflow, state="active", changed_at=now, by=by, breakpoints=found.breakpoints
+    )
     return True
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.stores.postgres.audit import write_audit
-from layover.stores.rows import workflow_status_of, workflow_status_values
+from layover.stores.rows import breakpoints_of, workflow_status_of, workflow_status_values
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ class PostgresWorkflowStatus:
                 row = await tx.fetchrow("lock_workflow_status_to_change", status.workflow)
                 if row is None or workflow_status_of(row) != expected:
                     return False
-            await tx.fetch("set_workflow_status", *workflow_status_values(status).values())
+            await tx.fetch("set_workflow_status", *[*workflow_status_values(status).values()][:-1])
             await write_audit(tx, audit)
             return True
 
@@ -47,3 +47,22 @@ class PostgresWorkflowStatus:
             else await db.fetch("workflow_statuses_by_name", list(workflows))
         )
         return [workflow_status_of(row) for row in rows]
+
+    async def set_breakpoint(
+        self, workflow: str, node: str, reason: str | None, now: int, audit: AuditRow | None = None
+    ) -> None:
+        """Set a breakpoint of a workflow, or clear it."""
+
+        async def work(tx: Transaction) -> None:
+            if reason is None:
+                await tx.fetch("clear_breakpoint", workflow, node)
+            else:
+                await tx.fetch("set_breakpoint", workflow, node, reason, now)
+            await write_audit(tx, audit)
+
+        await self._session.db.transact(work)
+
+    async def read_breakpoints(self) -> dict[str, dict[str, str]]:
+        """Read the breakpoints of all workflows that have any."""
+        rows = await self._session.db.fetch("read_breakpoints")
+        return {str(name): breakpoints_of(str(column)) for name, column in rows}

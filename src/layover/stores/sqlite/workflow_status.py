@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from layover.stores.rows import workflow_status_of, workflow_status_values
+from layover.stores.rows import breakpoints_of, workflow_status_of, workflow_status_values
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.statements import SQL
 
@@ -35,6 +35,24 @@ class SqliteWorkflowStatus:
     async def list_statuses(self, workflows: Sequence[str] | None = None) -> list[WorkflowStatus]:
         """Read the status of workflows."""
         return await self._session.read(lambda db: workflow_statuses(db, workflows))
+
+    async def set_breakpoint(
+        self, workflow: str, node: str, reason: str | None, now: int, audit: AuditRow | None = None
+    ) -> None:
+        """Set a breakpoint of a workflow, or clear it."""
+
+        def set_it(db: apsw.Connection) -> None:
+            name = "clear_breakpoint" if reason is None else "set_breakpoint"
+            db.execute(SQL[name], {"workflow": workflow, "node": node, "reason": reason, "now": now})
+            write_audit(db, audit)
+
+        await self._session.write(set_it)
+
+    async def read_breakpoints(self) -> dict[str, dict[str, str]]:
+        """Read the breakpoints of all workflows that have any."""
+        return await self._session.read(
+            lambda db: {name: breakpoints_of(column) for name, column in db.execute(SQL["read_breakpoints"])}
+        )
 
 
 def set_workflow_status(

@@ -162,14 +162,17 @@ SELECT name, used_until FROM unnest($1::text[], $2::bigint[]) AS given (name, us
 
 -- name: insert_workflow_statuses
 INSERT INTO layover.standings (
-    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by,
+    breakpoints
 )
-SELECT workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+SELECT workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by,
+    breakpoints
 FROM unnest(
     $1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[], $7::text[], $8::text[], $9::text[],
-    $10::text[]
+    $10::text[], $11::text[]
 ) AS given (
-    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by,
+    breakpoints
 )
 
 -- name: insert_audit_entries

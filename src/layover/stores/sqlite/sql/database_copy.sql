@@ -73,10 +73,12 @@ INSERT INTO rates (name, used_until) VALUES (:name, :used_until)
 
 -- name: insert_workflow_statuses
 INSERT INTO standings (
-    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by
+    workflow, state, changed_at, reason, changed_by, due_at, resume_signal, resume_key, resume_filter, resume_by,
+    breakpoints
 )
 VALUES (
-    :workflow, :state, :changed_at, :reason, :by, :due_at, :resume_signal, :resume_key, :resume_filter, :resume_by
+    :workflow, :state, :changed_at, :reason, :by, :due_at, :resume_signal, :resume_key, :resume_filter, :resume_by,
+    :breakpoints
 )
 
 -- name: insert_audit_entries

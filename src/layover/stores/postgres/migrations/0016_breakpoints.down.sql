@@ -1,0 +1,2 @@
+DROP INDEX layover.standings_with_breakpoints;
+ALTER TABLE layover.standings DROP COLUMN breakpoints;
