@@ -27,7 +27,8 @@ export function Shell() {
     "g i": () => navigate({ to: "/" }),
     "g e": () => navigate({ to: "/executions", search: {} }),
     "g w": () => navigate({ to: "/workflows" }),
-    "g o": () => operates && navigate({ to: "/operations", search: {} }),
+    // Who is signed in may not be known yet; the screen itself says what a person may not see.
+    "g o": () => (operates || session.isPending) && navigate({ to: "/operations", search: {} }),
   });
   const waiting = inbox.data?.items.length ?? 0;
   useLanding(session.data?.permissions);
