@@ -242,6 +242,7 @@ class Instance:
                 self.driver.hint(0)
             case "trigger":
                 self.trigger_runner.hint()
+                self.breakpoints.hint()
             case "rest":
                 self.listeners.changed(hint.execution_id)
             case "command" if hint.execution_id in self.driver.active:

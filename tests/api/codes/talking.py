@@ -29,9 +29,9 @@ async def talk(stage: Stage, route: Route, begun: Begun, as_: str = ANN, *, at: 
     return await stage.api.ask(method, f"/pause-points/{begun.points[at]}/{path}", body, as_=as_)
 
 
-async def asked_by(stage: Stage, begun: Begun, as_: str, to: str = "ann") -> None:
+async def asked_by(stage: Stage, begun: Begun, as_: str, to: str = "ann", question: str = "Why?") -> None:
     path = f"/pause-points/{begun.points['review']}/ask"
-    answered = await stage.api.post(path, {"question": "Why?", "to": to}, as_=as_)
+    answered = await stage.api.post(path, {"question": question, "to": to}, as_=as_)
     assert answered.status == 200, answered
 
 
@@ -96,8 +96,8 @@ async def a_question_to_nobody(stage: Stage, route: Route) -> Answered:
 @route("ask_back", "too_many_questions")
 async def one_question_too_many(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(approval(), user="zoe")
-    for _ in range(20):
-        await asked_by(stage, begun, BEN)
+    for number in range(20):  # the same in the same millisecond is one question
+        await asked_by(stage, begun, BEN, question=f"Why {number}?")
     return await talk(stage, route, begun)
 
 

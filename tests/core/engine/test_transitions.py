@@ -436,15 +436,19 @@ def a_breakpoint_holds_what_was_running() -> None:
     flow.run()
 
 
+def a_retry_is_cancelled() -> None:
+    flow = _begun("  - {id: a, type: f, retry: {max_attempts: 2, delay: 1h}}\n")
+    flow.send(cmd.Fail(node="a", attempt=1, error=ev.Error(code="failed", message="no", retryable=True), jitter=0.5))
+    flow.send(cmd.CancelRetry(node="a", by="op"))
+    assert flow.status == "failed"
+
+
 ENDINGS = ("completed", "failed", "cancelled")
 RARE: tuple[Callable[[], None], ...] = (
-    *(
-        partial(a_breakpoint_holds_it, ends, with_child=has)
-        for ends in ("completed", "failed", "cancelled")
-        for has in (True, False)
-    ),
+    *(partial(a_breakpoint_holds_it, ends, with_child=has) for ends in ENDINGS for has in (True, False)),
     a_breakpoint_holds_what_starts_with_a_child,
     a_breakpoint_holds_what_was_running,
+    a_retry_is_cancelled,
     an_answer_is_taken_back,
     going_back_from_within_a_loop,
     a_call_outlasts_the_longest_pause,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path  # noqa: TC003 - pytest reads the annotations of fixtures
 
 import pytest
 
 from layover.errors import InvalidInput, NotFound, WrongState
 from layover.runtime.maintenance.verify import violations
-from tests.runtime.harness import Held, Scripted, call, end, engine_at, flow, form, until_status
+from layover.runtime.runtime import Runtime
+from layover.stores.memory import MemoryDatabase, MemoryStore
+from layover.testing.virtual_time import VirtualClock, VirtualTime
+from tests.runtime.harness import Held, Scripted, call, end, engine_at, flow, form, settings_with, until_status
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -117,6 +121,47 @@ async def test_an_instance_that_begins_knows_the_breakpoints(tmp_path: Path) -> 
     async with engine_at(tmp_path, Scripted()) as engine:
         held = await engine.executions.start("flow", wait="rest")
         assert (held.status, held.paused_reason) == ("paused", "look")
+
+
+async def test_an_instance_reads_the_breakpoints_once_in_a_while() -> None:
+    time, reads = VirtualTime(), 0
+    store = MemoryStore(MemoryDatabase(time))
+    found = store.workflow_status.read_breakpoints
+
+    async def read() -> dict[str, dict[str, str]]:
+        nonlocal reads
+        reads += 1
+        return await found()
+
+    store.workflow_status.read_breakpoints = read  # type: ignore[method-assign]  # counted
+    async with Runtime(store, settings=settings_with(poll=1_000), clock=VirtualClock(time)) as engine:
+        await some_turns()
+        known = reads
+        assert known <= 2
+        for seconds, more in ((1, 0), (18, 0), (1, 1), (19, 1), (1, 2)):
+            time.pass_to(time.now + seconds * 1_000)
+            await some_turns()
+            assert reads == known + more
+        engine.instance.breakpoints.hint()
+        await some_turns()
+        assert reads == known + 2  # not so soon after the last time
+        time.pass_to(time.now + 1_000)
+        await some_turns()
+        assert reads == known + 3
+
+
+async def some_turns() -> None:
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
+async def test_another_instance_hears_of_a_breakpoint(tmp_path: Path) -> None:
+    async with engine_at(tmp_path, Scripted()) as one, engine_at(tmp_path, Scripted(), poll=500) as two:
+        await one.workflows.register(CALLS)
+        await one.workflow_status.set_breakpoint("flow", "a", "look")
+        while not two.instance.breakpoints.of("flow"):  # noqa: ASYNC110 - a service
+            await asyncio.sleep(0)
+        assert (await two.executions.start("flow", wait="rest")).paused_reason == "look"
 
 
 SCHEMA = {"type": "object", "required": ["list"], "properties": {"list": {"type": "string"}}}

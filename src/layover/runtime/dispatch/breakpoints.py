@@ -1,7 +1,7 @@
 """The breakpoints of workflows, as every execution that is driven here obeys them.
 
-They are few and change seldom, so an instance reads all of them once in a while: what was set elsewhere counts within
-a second.
+They are few and change seldom. An instance that changes them tells the others, which read them anew, at most once in a
+poll. What is not heard is found out after twenty polls.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from layover.runtime.clock import Clock
     from layover.runtime.dispatch.service import Service
 
+_POLLS_AT_REST: Final = 20
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -27,7 +28,7 @@ class Breakpoints:
         self._store = store
         self._clock = clock
         self._poll = poll
-        self._never = asyncio.Event()
+        self._hinted, self._rung = asyncio.Event(), asyncio.Event()
         self._by_workflow: Mapping[str, Mapping[str, str]] = {}
 
     def of(self, workflow: str) -> Mapping[str, str]:
@@ -38,9 +39,18 @@ class Breakpoints:
         """Read them anew."""
         self._by_workflow = await self._store.workflow_status.read_breakpoints()
 
+    def hint(self) -> None:
+        """Look whether they have changed."""
+        self._hinted.set()
+
     async def run(self, service: Service) -> None:
         """Read them again and again; the service that runs this is cancelled when the instance stops."""
         while True:
+            self._hinted.clear()
             await self.read()
             service.succeeded()
-            await self._clock.wait(self._clock.now() + self._poll, self._never)
+            read_at = self._clock.now()
+            await self._clock.wait(read_at + _POLLS_AT_REST * self._poll, self._hinted)
+            if self._clock.now() < read_at + self._poll:
+                self._rung.clear()
+                await self._clock.wait(read_at + self._poll, self._rung)

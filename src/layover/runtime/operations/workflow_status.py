@@ -70,7 +70,7 @@ class WorkflowStatuses:
         self, store: Store, driver: Driver, plans: Plans, clock: Clock, is_due: Callable[[], None] = lambda: None
     ) -> None:
         self._store = store
-        self._is_due = is_due  # called when something may be due earlier than instances know
+        self._is_due = is_due  # called when something is due, or stops, earlier than instances know
         self._driver = driver
         self._plans = plans
         self._clock = clock
@@ -192,6 +192,7 @@ class WorkflowStatuses:
         await self._store.workflow_status.set_breakpoint(workflow, node, reason, self._clock.now(), audit)
         self._plans.forget(workflow)
         await self.breakpoints.read()
+        self._is_due()
 
     async def act_on_due(self, status: WorkflowStatus) -> bool:
         """End a pause whose moment has come, or go on with a resume that its instance has left; return whether it was.
