@@ -124,7 +124,7 @@ async def _list(seen: Seen, size: Size, figures: Figures) -> None:
 
 
 async def _graphs(seen: Seen, size: Size, figures: Figures) -> None:
-    for nodes in size.of((2_000, 5_000), quick=(2_000,), small=(60,)):
+    for nodes in size.of((20, 2_000, 5_000), quick=(20, 2_000), small=(60,)):
         await seen.api.engine.workflows.register(chain(nodes))
         taken = await _seconds(seen.page, f"{seen.api.url}/console/workflows/chain{nodes}", ".react-flow__node")
         drawn = await seen.page.locator(".react-flow__node").count()

@@ -34,6 +34,7 @@ TEXT: Final = FOLDER / "console.txt"
 _PASSING: Final = (
     (re.compile(r"/(executions|\?point=)/?[0-9a-f-]{36}"), r"/\1/…"),
     (re.compile(r"point=[0-9a-f-]{36}"), "point=…"),
+    (re.compile(r"\b[\w.-]+-\d+-[0-9a-f]{8}\b"), "…"),  # the name of an instance
     (re.compile(r"\b[0-9a-f]{8}\b"), "…"),
     (re.compile(r"(choose|allow) waits for an? (answer|decision) by anybody"), "…"),
     (re.compile(r"\d\d:\d\d:\d\d"), "…"),
@@ -79,6 +80,21 @@ async def _execution(seen: Seen) -> None:
     await expect(seen.page.get_by_role("link", name="Decide")).to_be_visible()
 
 
+async def _workflow(seen: Seen) -> None:
+    await expect(seen.page.locator(".react-flow__node", has_text="choose")).to_contain_text("1 here")
+
+
+async def _editor(seen: Seen) -> None:
+    await expect(seen.page.get_by_text("Nothing is changed yet.")).to_be_visible()
+    await expect(seen.page.locator(".react-flow__node", has_text="choose")).to_be_visible()
+
+
+async def _operations(seen: Seen) -> None:
+    await expect(seen.page.get_by_role("list", name="Instances")).to_be_visible()
+    await expect(seen.page.get_by_role("list", name="Health")).to_be_visible()
+    await expect(seen.page.locator(".plot canvas").first).to_be_visible()
+
+
 async def _loop(seen: Seen) -> None:
     await expect(seen.page.get_by_role("button", name="#1 check")).to_be_visible()
 
@@ -100,6 +116,9 @@ async def _filled(api: Api) -> tuple[Scene, ...]:
         Scene("console-executions", "/executions", _executions),
         Scene("console-execution", f"/executions/{onboarding}", _execution),
         Scene("console-execution-dark", f"/executions/{onboarding}", _execution, is_dark=True),
+        Scene("console-workflow", "/workflows/onboarding", _workflow),
+        Scene("console-editor", "/workflows/onboarding/edit", _editor),
+        Scene("console-operations", "/operations", _operations),
         Scene("console-loop", f"/executions/{orders}?node=each_order", _loop),
     )
 

@@ -1,5 +1,12 @@
 import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent, RouterProvider } from "@tanstack/react-router";
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  RouterProvider,
+  redirect,
+} from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { Problem } from "./api/client";
@@ -34,7 +41,11 @@ const executions = createRoute({
 const execution = createRoute({
   getParentRoute: () => root,
   path: "/executions/$id",
-  validateSearch: searched("tab", "node") as (search: Record<string, unknown>) => { tab?: string; node?: string },
+  validateSearch: searched("tab", "node", "rewind") as (search: Record<string, unknown>) => {
+    tab?: string;
+    node?: string;
+    rewind?: string;
+  },
   component: lazyRouteComponent(() => import("./screens/Execution"), "Execution"),
 });
 const workflows = createRoute({
@@ -77,8 +88,37 @@ const newWorkflow = createRoute({
   component: lazyRouteComponent(() => import("./screens/Editor"), "NewWorkflow"),
 });
 
+// Addresses that are easier to write: what is open beside a screen is in its search.
+const nodeOfExecution = createRoute({
+  getParentRoute: () => root,
+  path: "/executions/$id/node/$",
+  beforeLoad: ({ params }) => {
+    const { id, _splat: node = "" } = params;
+    throw redirect({ to: "/executions/$id", params: { id }, search: { node }, replace: true });
+  },
+});
+const rewindOfExecution = createRoute({
+  getParentRoute: () => root,
+  path: "/executions/$id/rewind",
+  validateSearch: searched("to") as (search: Record<string, unknown>) => { to?: string },
+  beforeLoad: ({ params, search: { to } }) => {
+    const search = to ? { node: to, rewind: to } : {};
+    throw redirect({ to: "/executions/$id", params, search, replace: true });
+  },
+});
+const startOfWorkflow = createRoute({
+  getParentRoute: () => root,
+  path: "/workflows/$name/start",
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: "/workflows/$name", params, search: { start: "1" }, replace: true });
+  },
+});
+
 const router = createRouter({
-  routeTree: root.addChildren([inbox, executions, execution, workflows, workflow, editWorkflow, newWorkflow, operations]),
+  routeTree: root.addChildren([
+    ...[inbox, executions, execution, nodeOfExecution, rewindOfExecution],
+    ...[workflows, workflow, startOfWorkflow, editWorkflow, newWorkflow, operations],
+  ]),
   basepath: `${base}/console`,
 });
 declare module "@tanstack/react-router" {

@@ -58,6 +58,7 @@ list_retries            -    -     -        yes    yes      yes      yes
 fork_execution          -    -     -        -      -        yes      yes
 plan_fork               -    -     -        yes    yes      yes      yes
 stream                  -    -     -        yes    yes      yes      yes
+follow_changes          -    -     -        yes    yes      yes      yes
 list_pause_points       -    -     -        yes    yes      yes      yes
 get_pause_point         -    -     -        yes    yes      yes      yes
 get_receipt             -    -     -        -      -        -        yes
@@ -203,7 +204,8 @@ async def asks(api: Api, route: Route, *, as_: str = "", headers: dict[str, str]
     """Ask for what the document has as an example."""
     request = asked(route)
     body = {"key": ADMIN_KEY} if route.name == "sign_in" else request.body  # the example is nobody's key
-    return await api.ask(request.method, request.path, body, as_=as_, headers=headers)
+    path = f"{request.path}?refused=1" if route.name == "follow_changes" else request.path  # else it has no end
+    return await api.ask(request.method, path, body, as_=as_, headers=headers)
 
 
 def is_let_in(answered: Answered) -> bool:

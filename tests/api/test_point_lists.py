@@ -127,3 +127,48 @@ async def test_an_inbox_is_found_behind_many_that_are_not_ones_own(tmp_path: Pat
     found: list[dict[str, Any]] = [*page["items"], *rest["items"]]
     assert [item["execution_id"] for item in found] == [hers["id"]] * 3
     assert rest["next"] is None
+
+
+async def test_points_are_listed_by_who_asked_and_by_who_has_decided(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await api.engine.workflows.register(flow(approval(), name="one"))
+        started = []
+        for who in ("mia:operator", "ben:operator", "mia:operator"):
+            begun = await api.post("/executions", {"workflow": "one", "input": {}, "wait": "10s"}, as_=who)
+            started.append(begun.json["id"])
+
+        async def listed(query: str, as_: str) -> list[str]:
+            answered = await api.get(f"/pause-points?{query}", as_=as_)
+            assert answered.status == 200, answered.body
+            return [item["execution_id"] for item in answered.json["items"]]
+
+        assert await listed("requested_by=me&status=open", "mia:viewer") == [started[0], started[2]]
+        assert await listed("requested_by=me&status=open", "zoe:viewer") == []
+        points = {one["execution_id"]: one["id"] for one in (await api.get("/pause-points")).json["items"]}
+        for execution, who in zip(started, ("zoe:approver", "zoe:approver", "ann:approver"), strict=True):
+            await api.post(f"/approvals/{points[execution]}/approve", {}, as_=who)
+            await api.get(f"/executions/{execution}?wait=10s&until=end")
+
+        assert await listed("requested_by=me&status=open", "mia:viewer") == []
+        assert await listed("decided_by=me", "zoe:viewer") == [started[1], started[0]]
+        assert await listed("decided_by=me", "ann:viewer") == [started[2]]
+        assert await listed("decided_by=me&workflow=other", "ann:viewer") == []
+        first = (await api.get("/pause-points?decided_by=me&limit=1", as_="zoe:viewer")).json
+        second = (await api.get(f"/pause-points?decided_by=me&limit=1&cursor={first['next']}", as_="zoe:viewer")).json
+        both = await api.get("/pause-points?decided_by=me&for=me", as_="zoe:viewer")
+
+    assert [page["items"][0]["execution_id"] for page in (first, second)] == [started[1], started[0]]
+    assert (both.status, both.code) == (400, "invalid_parameter")
+
+
+async def test_what_was_taken_back_is_not_decided(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        begun = await resting(api, flow({**approval(), "undo": "1h"}, name="one"))
+        (point,) = (await api.get(f"/pause-points?execution_id={begun['id']}")).json["items"]
+        await api.post(f"/approvals/{point['id']}/approve", {}, as_="zoe:approver")
+        decided = (await api.get("/pause-points?decided_by=me", as_="zoe:approver")).json["items"]
+        await api.post(f"/pause-points/{point['id']}/take-back", {}, as_="zoe:approver")
+        after = (await api.get("/pause-points?decided_by=me", as_="zoe:approver")).json["items"]
+
+    assert [one["id"] for one in decided] == [point["id"]]
+    assert after == []

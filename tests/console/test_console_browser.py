@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from playwright.async_api import expect
 
+from tests.api.harness import Api, listening
+from tests.console.definitions import REFUND
 from tests.console.seen import DESK, PHONE, sign_in, signed_in
+from tests.runtime.harness import engine_at
 from tests.servers.chromium import needs_chromium
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from playwright.async_api import Browser
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from tests.console.conftest import Served
 
@@ -137,3 +143,37 @@ async def test_a_session_that_ended_is_told_and_drafts_stay(browser: Browser, se
         await page.get_by_role("link", name="Sign in").first.click()
         await sign_in(page, await server.api.key_of("admin"))
         await expect(page.get_by_label("Comment")).to_have_value("Kept")
+
+
+async def test_it_works_under_a_path_sign_in_and_graph_included(browser: Browser, tmp_path: Path) -> None:
+    class UnderPath:
+        """A proxy that has the server under a path."""
+
+        def __init__(self, app: ASGIApp) -> None:
+            self._app = app
+
+        async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+            if scope["type"] == "http":
+                assert scope["path"].startswith("/tools/layover/"), scope["path"]
+                scope = {**scope, "root_path": "/tools/layover"}
+            await self._app(scope, receive, send)
+
+    async with engine_at(tmp_path) as engine, listening(engine, before=UnderPath) as root:
+        await engine.workflows.register(REFUND)
+        started = (await engine.executions.start("refund", {"order": "U-1", "amount": 5}, wait="rest")).id
+        api = Api(root.services, f"{root.url}/tools/layover", root.session)
+        asked: list[str] = []
+        async with signed_in(browser, api, path=f"/console/executions/{started}?tab=data") as seen:
+            page = seen.page
+            page.on("request", lambda request: asked.append(request.url))
+            await expect(page.locator(".react-flow__node", has_text="review")).to_be_visible()
+            await expect(page.get_by_role("button", name="Data")).to_have_attribute("aria-pressed", "true")
+            await page.get_by_role("button", name="Events").click()
+            await expect(page.get_by_role("status").filter(has_text="live")).to_be_visible()
+            await page.get_by_role("link", name="Inbox").click()
+            await page.get_by_role("link", name="for order U-1?").click()
+            await page.get_by_role("button", name="Approve").click()
+            await expect(page.get_by_text("Nothing waits for you.")).to_be_visible()
+            assert page.url.startswith(f"{api.url}/console")
+            assert [one for one in asked if not one.startswith(api.url)] == []
+            assert seen.errors == []

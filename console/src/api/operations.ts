@@ -21,6 +21,16 @@ export const instancesQuery = queryOptions({
   queryFn: () => take(client.GET("/api/v1/instances")),
   refetchInterval: EVERY,
 });
+/** What is wrong with the server is answered by 503, and its checks with it. */
+export const readinessQuery = queryOptions({
+  queryKey: ["ops", "readiness"],
+  queryFn: async () => {
+    const answered = await client.GET("/readyz");
+    const checks = answered.data ?? answered.error;
+    return checks && "checks" in checks ? checks : take(Promise.resolve(answered));
+  },
+  refetchInterval: 3 * EVERY,
+});
 export const statsQuery = (span: Span) =>
   queryOptions({
     queryKey: ["ops", "stats", span],

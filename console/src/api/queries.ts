@@ -1,6 +1,7 @@
 /** What screens read, by name: one place for keys of the cache. */
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { client, take } from "./client";
+import { every } from "./changes";
+import { client, type Schemas, take } from "./client";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
@@ -8,10 +9,31 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 });
 
+type Mine = { for: "me" } | { requested_by: "me"; status: ["open"] };
+const LOOKS = 10; // pages: each looks at so many points of others and no more
+
+/** The first page of one's own points that has any. */
+async function firstOf(mine: Mine): Promise<Schemas["PausePointPage"]> {
+  let cursor: string | null | undefined;
+  for (let n = 1; ; n++) {
+    const query = { ...mine, limit: 100, ...(cursor ? { cursor } : {}) };
+    const page = await take(client.GET("/api/v1/pause-points", { params: { query } }));
+    cursor = page.next;
+    if (page.items.length > 0 || !cursor || n === LOOKS) return page;
+  }
+}
+
 export const inboxQuery = queryOptions({
   queryKey: ["points", "me"],
-  queryFn: () => take(client.GET("/api/v1/pause-points", { params: { query: { for: "me", limit: 100 } } })),
-  refetchInterval: 15_000,
+  queryFn: () => firstOf({ for: "me" }),
+  refetchInterval: every(15_000),
+});
+
+/** What others are asked for what this person has started. */
+export const askedQuery = queryOptions({
+  queryKey: ["points", "asked"],
+  queryFn: () => firstOf({ requested_by: "me", status: ["open"] }),
+  refetchInterval: every(15_000),
 });
 
 export const donePointsQuery = infiniteQueryOptions({
@@ -20,7 +42,7 @@ export const donePointsQuery = infiniteQueryOptions({
   queryFn: ({ pageParam }) =>
     take(
       client.GET("/api/v1/pause-points", {
-        params: { query: { status: ["answered", "applied"], limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } },
+        params: { query: { decided_by: "me", limit: 50, ...(pageParam ? { cursor: pageParam } : {}) } },
       }),
     ),
   getNextPageParam: (page) => page.next ?? undefined,
@@ -35,7 +57,7 @@ export const pointQuery = (id: string) =>
 export const countsQuery = queryOptions({
   queryKey: ["executions", "counts"],
   queryFn: () => take(client.GET("/api/v1/executions/counts")),
-  refetchInterval: 15_000,
+  refetchInterval: every(15_000),
 });
 
 export const executionsQuery = (query: Record<string, string | string[]>) =>

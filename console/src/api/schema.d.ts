@@ -532,6 +532,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/changes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow all executions: each that begins, goes on, waits or ends, as a list shows it then.
+         * @description An `execution` is sent as it is then, however often it changed since it was sent last; after `lost`, and after it was cut off, a client reads its lists again. Executions beyond the 100 newest are told of if this server, or on PostgreSQL another instance, has to do with them. When the credentials are no longer valid, the stream ends.
+         *
+         *     Needs the permission `execution:read`.
+         */
+        get: operations["follow_changes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/pause-points": {
         parameters: {
             query?: never;
@@ -3947,7 +3969,9 @@ export interface components {
          * @description A place where an execution waits for something outside.
          *
          *         A timer that fired is `completed`; `expired` is a deadline that was missed. `failure` is what went wrong after the
-         *         last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. `view`
+         *         last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. It takes
+         *         `need` people to approve and `reject_need` to reject; by `order` each decides in their turn; with
+         *         `comment_required`, a decision without a comment is refused. `view`
          *         is the SHA-256 of what a person is shown: the title, the shown values, the form, what the answers lead to, the
          *         deadline. An answer may name it (`seen`), and is refused if the point shows something else. Until `final_at` the
          *         answer can be taken back, and then it is applied. `taken_back_by` are those who did, and have not answered since.
@@ -3985,6 +4009,9 @@ export interface components {
             view: string | null;
             approvers: components["schemas"]["Approvers"] | null;
             need: number | null;
+            reject_need: number | null;
+            order: ("any" | "sequence") | null;
+            comment_required: boolean;
             decisions: components["schemas"]["Decision"][];
             answer: unknown;
             answered_by: string | null;
@@ -8406,6 +8433,37 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections.too_many_streams"];
         };
     };
+    follow_changes: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The number of the last event that was seen: what comes is what is behind it. */
+                "Last-Event-ID"?: components["parameters"]["LastEventId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections.too_many_streams"];
+        };
+    };
     list_pause_points: {
         parameters: {
             query?: {
@@ -8429,6 +8487,10 @@ export interface operations {
                 kind?: "approval" | "callback" | "child" | "delivery" | "form" | "signal" | "timer";
                 /** @description Of one execution: also those of the executions that it waits for. */
                 children?: boolean;
+                /** @description Those for people in what the caller started; not together with `for` or `user`. */
+                requested_by?: "me";
+                /** @description Those that the caller has answered or decided, the last one first; not together with others. */
+                decided_by?: "me";
             };
             header?: never;
             path?: never;

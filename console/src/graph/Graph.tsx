@@ -47,12 +47,12 @@ const look = (data: Data) => `s-${data.status || "plain"}${data.mark ? ` m-${dat
 const Step = memo(({ data }: NodeProps<Node<Data>>) => (
   <div className={`n ${look(data)}${PEOPLE.has(data.type) ? " person" : ""}`}>
     {handles}
-    <bdi className="name">{data.name}</bdi>
+    <span className="first">
+      <bdi className="name">{data.name}</bdi>
+      {data.total > 1 && <span>{en.execution.runs(data.total)}</span>}
+    </span>
     <span className="what">
-      <span>
-        {data.type}
-        {data.total > 1 && ` ${en.execution.runs(data.total)}`}
-      </span>
+      <span>{data.type}</span>
       <Stands data={data} />
     </span>
   </div>
@@ -62,8 +62,8 @@ const Container = memo(({ data }: NodeProps<Node<Data>>) => (
     {handles}
     <div>
       <span>
-        <bdi>{data.name}</bdi> <span className="soft">{data.type}</span>
-        {data.total > 1 && ` ${en.execution.runs(data.total)}`}
+        <bdi>{data.name}</bdi>
+        {data.total > 1 && ` ${en.execution.runs(data.total)}`} <span className="soft">{data.type}</span>
       </span>
       <Stands data={data} />
     </div>

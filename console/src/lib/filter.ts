@@ -12,6 +12,10 @@ export const FILTERS = [
   "error_code",
   "since",
   "until",
+  "min_duration",
+  "max_duration",
+  "min_resumes",
+  "parent_id",
   "where",
 ] as const;
 const KNOWN: ReadonlySet<string> = new Set(FILTERS);
@@ -37,14 +41,23 @@ function quote(value: string): string {
   return /[\s"\\]/.test(value) ? `"${value.replace(/(["\\])/g, "\\$1")}"` : value;
 }
 
+const UNITS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
+/** A moment as the API takes it: `2d` and `1h30m` are so long ago. */
+function moment(text: string, now: number): string {
+  if (!/^(\d+[smhdw])+$/.test(text)) return text;
+  const ago = [...text.matchAll(/(\d+)([smhdw])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * UNITS[unit!]!, 0);
+  return new Date(Math.max(0, now - ago)).toISOString();
+}
+
 /** What the API is asked: several statuses and conditions, and of everything else the last that was said. */
-export function query(chips: readonly Chip[]): Record<string, string | string[]> {
+export function query(chips: readonly Chip[], now = Date.now()): Record<string, string | string[]> {
   const asked: Record<string, string | string[]> = {};
   for (const { name, value } of chips) {
     if (name === "status" || name === "where") {
       const before = asked[name];
       asked[name] = [...(Array.isArray(before) ? before : []), value];
-    } else asked[name] = value;
+    } else asked[name] = name === "since" || name === "until" ? moment(value, now) : value;
   }
   return asked;
 }

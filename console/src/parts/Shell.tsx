@@ -1,7 +1,7 @@
 /** What is around every screen: navigation, keyboard, settings. */
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link, Outlet, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
+import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
 import { client } from "../api/client";
 import { inboxQuery, sessionQuery, workflowsQuery } from "../api/queries";
 import { signInPath } from "../lib/base";
@@ -27,15 +27,24 @@ export function Shell() {
     "g i": () => navigate({ to: "/" }),
     "g e": () => navigate({ to: "/executions", search: {} }),
     "g w": () => navigate({ to: "/workflows" }),
-    "g o": () => operates && navigate({ to: "/operations", search: {} }),
+    // Who is signed in may not be known yet; the screen itself says what a person may not see.
+    "g o": () => (operates || session.isPending) && navigate({ to: "/operations", search: {} }),
   });
   const waiting = inbox.data?.items.length ?? 0;
+  useLanding(session.data?.permissions);
+  const side = useRef<HTMLElement>(null);
+  const { pathname } = useRouterState({ select: (state) => state.location });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: where the page is may be out of sight on a phone
+  useEffect(() => {
+    const at = side.current?.querySelector<HTMLElement>('a[aria-current="page"]:not(.brand)');
+    if (side.current && at) side.current.scrollLeft = at.offsetLeft - (side.current.clientWidth - at.clientWidth) / 2;
+  }, [pathname, operates]);
   return (
     <div className="shell">
       <a className="skip" href="#main">
         {en.skip}
       </a>
-      <nav className="side" aria-label={en.nav.main}>
+      <nav className="side" aria-label={en.nav.main} ref={side}>
         <Link to="/" className="brand">
           <svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true">
             <path d="M5.5 3v10M10.5 3v10" stroke="currentColor" strokeWidth="3" strokeLinecap="round" />
@@ -71,11 +80,25 @@ export function Shell() {
       <main id="main" tabIndex={-1}>
         {session.error ? <Refused error={session.error} retry={() => void session.refetch()} /> : <Outlet />}
       </main>
-      {open === "palette" && <Palette close={close} />}
+      {open === "palette" && <Palette close={close} operates={operates} />}
       {open === "keys" && <KeySheet close={close} />}
       {open === "settings" && <Settings close={close} />}
     </div>
   );
+}
+
+/** Who operates and decides nothing lands on the executions; who goes to the inbox later stays there. */
+function useLanding(permissions: readonly string[] | undefined): void {
+  const navigate = useNavigate();
+  const { pathname, search } = useRouterState({ select: (state) => state.location });
+  const isFirst = useRef(true);
+  useEffect(() => {
+    if (permissions === undefined || !isFirst.current) return;
+    isFirst.current = false;
+    const lands = permissions.includes("execution:cancel") && !permissions.includes("approval:decide");
+    if (lands && pathname === "/" && Object.keys(search).length === 0)
+      void navigate({ to: "/executions", search: {}, replace: true });
+  }, [permissions, pathname, search, navigate]);
 }
 
 function KeySheet({ close }: { close: () => void }) {
@@ -148,7 +171,7 @@ function Settings({ close }: { close: () => void }) {
   );
 }
 
-function Palette({ close }: { close: () => void }) {
+function Palette({ close, operates }: { close: () => void; operates: boolean }) {
   const navigate = useNavigate();
   const workflows = useQuery(workflowsQuery);
   const [text, setText] = useState("");
@@ -161,6 +184,7 @@ function Palette({ close }: { close: () => void }) {
     { name: en.nav.inbox, act: () => navigate({ to: "/" }) },
     { name: en.nav.executions, act: () => navigate({ to: "/executions", search: {} }) },
     { name: en.nav.workflows, act: () => navigate({ to: "/workflows" }) },
+    ...(operates ? [{ name: ops.title, act: () => navigate({ to: "/operations", search: {} }) }] : []),
     ...(workflows.data?.items ?? []).map((one) => ({
       name: one.name,
       act: () => navigate({ to: "/workflows/$name", params: { name: one.name } }),

@@ -12,6 +12,7 @@ import { en } from "../words/en";
 
 export type BatchAct = "pause" | "resume" | "retry" | "cancel";
 const words = acts.batch;
+const { canary } = acts;
 const OF_BATCHES = new Set(["workflow", "status", "tag", "where"]); // filters that a batch knows, too
 
 /** The filter as a batch takes it; null if it has something that a batch does not know, or nothing at all. */
@@ -38,8 +39,15 @@ export function BatchStart(props: {
   const whole = whereOf(props.chips);
   const [isWhole, setWhole] = useState(false);
   const [reason, setReason] = useState("");
+  const [isCanary, setCanary] = useState(false);
+  const [share, setShare] = useState("5%");
+  const [watch, setWatch] = useState("10m");
   const where = isWhole && whole ? whole : { ids: [...ids] };
-  const body = { act, where, ...(reason.trim() ? { reason: reason.trim() } : {}) };
+  const body = {
+    ...{ act, where },
+    ...(reason.trim() ? { reason: reason.trim() } : {}),
+    ...(isCanary ? { canary: { share, watch } } : {}),
+  };
   const plan = useQuery({
     queryKey: ["batches", "plan", act, where],
     queryFn: () => take(client.POST("/api/v1/batches", { body: { act, where, dry_run: true } as never })),
@@ -73,6 +81,38 @@ export function BatchStart(props: {
         <label htmlFor="batch-reason">{en.execution.reason}</label>
         <input id="batch-reason" data-first value={reason} onChange={(e) => setReason(e.target.value)} />
       </div>
+      {(plan.data?.total ?? 0) > 1 && (
+        <fieldset className="canary">
+          <label className="choice">
+            <input type="checkbox" checked={isCanary} onChange={(e) => setCanary(e.target.checked)} /> {canary.label}
+          </label>
+          {isCanary && (
+            <>
+              <div className="pair">
+                <div className="field">
+                  <label htmlFor="canary-share">{canary.share}</label>
+                  <select id="canary-share" value={share} onChange={(e) => setShare(e.target.value)}>
+                    {["1%", "5%", "10%", "25%", "50%"].map((one) => (
+                      <option key={one}>{one}</option>
+                    ))}
+                  </select>
+                </div>
+                <div className="field">
+                  <label htmlFor="canary-watch">{canary.watch}</label>
+                  <select id="canary-watch" value={watch} onChange={(e) => setWatch(e.target.value)}>
+                    {Object.entries(canary.watches).map(([value, text]) => (
+                      <option key={value} value={value}>
+                        {text}
+                      </option>
+                    ))}
+                  </select>
+                </div>
+              </div>
+              <p className="soft">{canary.hint}</p>
+            </>
+          )}
+        </fieldset>
+      )}
       {begin.error && <Refused error={begin.error} />}
       <div className="acts">
         <button

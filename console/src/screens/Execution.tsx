@@ -23,7 +23,7 @@ const TABS = ["events", "data", "children", "logs"] as const;
 
 export function Execution() {
   const { id } = useParams({ from: "/executions/$id" });
-  const { tab = "events", node } = useSearch({ from: "/executions/$id" });
+  const { tab = "events", node, rewind } = useSearch({ from: "/executions/$id" });
   const navigate = useNavigate();
   const found = useQuery(executionQuery(id));
   const graph = useQuery(graphQuery(id));
@@ -33,7 +33,8 @@ export function Execution() {
   useKeys({ l: () => setFollowed(!isFollowed) });
   const permissions = useQuery(sessionQuery).data?.permissions ?? [];
   useTitle(found.data ? `${found.data.workflow} ${found.data.correlation_id ?? ""}` : en.nav.executions);
-  const show = (search: { tab?: string; node?: string }) => navigate({ to: "/executions/$id", params: { id }, search });
+  const show = (search: { tab?: string; node?: string; rewind?: string }) =>
+    navigate({ to: "/executions/$id", params: { id }, search });
   const keep = tab === "events" ? {} : { tab };
   const canvas = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -143,6 +144,8 @@ export function Execution() {
           graph={graph.data}
           id={node}
           open={(to) => void show({ ...keep, node: to })}
+          rewinding={rewind}
+          rewind={(to) => void show({ ...keep, node, ...(to ? { rewind: to } : {}) })}
           close={() => void show(keep)}
         />
       )}

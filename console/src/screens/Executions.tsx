@@ -2,7 +2,8 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState, useSyncExternalStore } from "react";
+import { every, useChanges } from "../api/changes";
 import { client, type Schemas, take } from "../api/client";
 import { countsQuery, executionsQuery, sessionQuery } from "../api/queries";
 import { type Chip, parse, query, write } from "../lib/filter";
@@ -14,6 +15,7 @@ import { Glyph, Status } from "../parts/Status";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
 import { type BatchAct, BatchProgress, BatchStart } from "./Batch";
+import { SavedViews } from "./SavedViews";
 
 type Row = Schemas["ExecutionSummary"];
 const words = en.executions;
@@ -32,6 +34,7 @@ function about(row: Row): string {
 
 export function Executions() {
   useTitle(words.title);
+  useChanges();
   const { q = "", batch } = useSearch({ from: "/executions" });
   const navigate = useNavigate();
   const chips = useMemo(() => parse(q), [q]);
@@ -58,7 +61,7 @@ export function Executions() {
     <>
       <div className="head-line">
         <h1>{words.title}</h1>
-        <Stale at={fresh.at} after={fresh.isFailing ? 0 : 45_000} />
+        <Stale at={fresh.at} after={fresh.isFailing ? 0 : 90_000} />
       </div>
       <div className="chips" role="group" aria-label={words.columns.status}>
         {COUNTED.filter((status) => (counts.data as Record<string, number> | undefined)?.[status]).map((status) => (
@@ -74,6 +77,7 @@ export function Executions() {
         ))}
       </div>
       <Filter chips={chips} set={set} />
+      <SavedViews chips={chips} set={set} />
       {fresh.count > 0 && (
         <button type="button" className="chip fresh" onClick={() => void list.refetch()}>
           {words.fresh(fresh.count)}
@@ -148,7 +152,7 @@ function useFresh(
   const newest = useQuery({
     queryKey: ["executions", "newest", asked],
     queryFn: () => take(client.GET("/api/v1/executions", { params: { query: { ...asked, limit: 100 } } })),
-    refetchInterval: 10_000,
+    refetchInterval: every(10_000),
     enabled: first !== undefined,
   });
   const at = newest.data?.items.findIndex((row) => row.id === first) ?? 0;
@@ -217,6 +221,19 @@ function Filter({ chips, set }: { chips: readonly Chip[]; set: (chips: Chip[]) =
   );
 }
 
+const NARROW = window.matchMedia("(max-width: 760px)");
+
+/** Whether the page is as narrow as a phone: rows have two lines there. */
+function useNarrow(): boolean {
+  return useSyncExternalStore(
+    (changed) => {
+      NARROW.addEventListener("change", changed);
+      return () => NARROW.removeEventListener("change", changed);
+    },
+    () => NARROW.matches,
+  );
+}
+
 function Rows(props: {
   rows: readonly Row[];
   more: boolean;
@@ -229,12 +246,15 @@ function Rows(props: {
   const now = useNow();
   const navigate = useNavigate();
   const [at, setAt] = useState(-1);
+  const isNarrow = useNarrow();
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroll.current,
-    estimateSize: () => 44,
+    estimateSize: () => (isNarrow ? 64 : 44),
     overscan: 10,
   });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows are as high as the width has it
+  useEffect(() => virtual.measure(), [isNarrow]);
   const shown = virtual.getVirtualItems();
   const last = shown.at(-1)?.index ?? 0;
   useEffect(() => {

@@ -2,8 +2,9 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useState } from "react";
+import { useChanges } from "../api/changes";
 import type { Schemas } from "../api/client";
-import { donePointsQuery, inboxQuery } from "../api/queries";
+import { askedQuery, donePointsQuery, inboxQuery } from "../api/queries";
 import { useKeys } from "../lib/keys";
 import { age, length } from "../lib/time";
 import { groupOf, MOST_TOGETHER } from "../lib/together";
@@ -17,6 +18,7 @@ import { Together } from "./Together";
 
 type PausePoint = Schemas["PausePoint"];
 const words = en.inbox;
+const TABS = ["me", "asked", "done"] as const;
 
 export function titleOf(point: PausePoint): string {
   return point.title || point.node;
@@ -77,29 +79,32 @@ export function Inbox() {
     k: () => items.length && open(items[Math.max(at - 1, 0)]!.id),
     Escape: () => open(undefined),
   });
-  const isDone = tab === "done";
+  useChanges();
+  const current = TABS.find((one) => one === tab) ?? "me";
   return (
     <>
       <div className="head-line">
-        <h1>{isDone ? words.doneTitle : words.title}</h1>
-        {!isDone && <Stale at={inbox.dataUpdatedAt} after={inbox.isError ? 0 : 60_000} />}
+        <h1>{words.titles[current]}</h1>
+        {current === "me" && <Stale at={inbox.dataUpdatedAt} after={inbox.isError ? 0 : 90_000} />}
         <nav className="tabs" aria-label={en.nav.inbox}>
-          <Link
-            to="/"
-            search={{}}
-            aria-current={isDone ? undefined : "page"}
-            activeProps={{}}
-            activeOptions={{ exact: true }}
-          >
-            {words.tabs.me}
-          </Link>
-          <Link to="/" search={{ tab: "done" }} aria-current={isDone ? "page" : undefined} activeProps={{}}>
-            {words.tabs.done}
-          </Link>
+          {TABS.map((one) => (
+            <Link
+              key={one}
+              to="/"
+              search={one === "me" ? {} : { tab: one }}
+              aria-current={one === current ? "page" : undefined}
+              activeProps={{}}
+              activeOptions={{ exact: true }}
+            >
+              {words.tabs[one]}
+            </Link>
+          ))}
         </nav>
       </div>
-      {isDone ? (
+      {current === "done" ? (
         <Done />
+      ) : current === "asked" ? (
+        <Asked />
       ) : inbox.isPending ? (
         <Loading />
       ) : inbox.error && !inbox.data ? (
@@ -108,6 +113,7 @@ export function Inbox() {
         <div className="sheet empty">
           <p className="big">{words.empty}</p>
           <p className="soft">{words.emptyHint}</p>
+          <NextDeadline now={now} />
         </div>
       ) : (
         <div className={point ? "inbox with-point" : "inbox"}>
@@ -183,17 +189,70 @@ export function Inbox() {
   );
 }
 
+/** When nothing waits for a person, what they asked others may: the one that ends first. */
+function NextDeadline({ now }: { now: number }) {
+  const asked = useQuery(askedQuery);
+  const first = (asked.data?.items ?? [])
+    .filter((one) => one.deadline && Date.parse(one.deadline) > now)
+    .sort((a, b) => Date.parse(a.deadline!) - Date.parse(b.deadline!))[0];
+  if (!first) return null;
+  return (
+    <p className="next-deadline">
+      {words.nextDeadline}{" "}
+      <Link to="/" search={{ tab: "asked" }}>
+        <bdi>{titleOf(first)}</bdi>
+      </Link>
+      <Deadline point={first} now={now} />
+    </p>
+  );
+}
+
+/** What others are asked, for what this person has started. */
+function Asked() {
+  const asked = useQuery(askedQuery);
+  const now = useNow();
+  if (asked.isPending) return <Loading />;
+  if (asked.error && !asked.data) return <Refused error={asked.error} retry={() => void asked.refetch()} />;
+  const items = asked.data?.items ?? [];
+  if (items.length === 0)
+    return (
+      <div className="sheet empty">
+        <p className="big">{words.askedEmpty}</p>
+        <p className="soft">{words.askedHint}</p>
+      </div>
+    );
+  return (
+    <ol className="sheet asks">
+      {items.map((one) => (
+        <li key={one.id}>
+          <Link to="/executions/$id" params={{ id: one.execution_id }} search={{}} className="ask">
+            <span className="ask-title">
+              <bdi>{titleOf(one)}</bdi>
+            </span>
+            <span className="soft ask-facts">
+              <Deadline point={one} now={now} />
+              <bdi>{one.workflow}</bdi>
+              <bdi>{words.waitsFor([...(one.approvers?.users ?? []), ...(one.approvers?.roles ?? [])].join(", "))}</bdi>
+              <span>{words.waits(age(one.opened_at, now))}</span>
+              <Quorum point={one} />
+              {one.claimed_by && <bdi>{words.claimedBy(one.claimed_by)}</bdi>}
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
 function Done() {
   const done = useInfiniteQuery(donePointsQuery);
   const now = useNow();
-  const items =
-    done.data?.pages.flatMap((page) => page.items).filter((one) => one.kind === "approval" || one.kind === "form") ??
-    [];
+  const items = done.data?.pages.flatMap((page) => page.items) ?? [];
   if (done.isPending) return <Loading />;
   if (done.error) return <Refused error={done.error} retry={() => void done.refetch()} />;
   return (
     <div className="sheet">
-      {items.length === 0 && <p className="empty soft">{words.doneEmpty}</p>}
+      {items.length === 0 && !done.hasNextPage && <p className="empty soft">{words.doneEmpty}</p>}
       <ol className="asks">
         {items.map((one) => (
           <li key={one.id}>

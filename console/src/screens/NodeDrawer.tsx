@@ -38,11 +38,12 @@ export function NodeDrawer(props: {
   graph: Schemas["Graph"];
   id: string;
   open: (id: string) => void;
+  rewinding: string | undefined; // the plan that is open
+  rewind: (to: string | undefined) => void;
   close: () => void;
 }) {
-  const { execution, graph, id } = props;
+  const { execution, graph, id, rewinding } = props;
   const permissions = useQuery(sessionQuery).data?.permissions ?? [];
-  const [rewinding, setRewinding] = useState("");
   const shape = graph.nodes.find((one) => one.id === graphId(id));
   const counts = Object.entries(shape?.runs ?? {});
   const runs = counts.reduce((sum, [, count]) => sum + count, 0) > 1 ? counts : []; // of one, the status says it
@@ -52,54 +53,59 @@ export function NodeDrawer(props: {
   const found = useQuery({ ...runQuery(execution.id, context), enabled: context !== "" });
   const run = found.data?.items[0];
   return (
-    <Dialog title={words.title(shape?.label ?? shape?.node ?? nodeOf(id))} close={props.close} side>
-      <p className="ask-facts">
-        <Status value={run?.status ?? shape?.status ?? "idle"} /> <span className="soft">{shape?.type}</span>
-        {runs.map(([status, count]) => (
-          <span className="soft" key={status}>
-            {number(count)} {en.status[status] ?? status}
-          </span>
-        ))}
-      </p>
-      {"loop" in place && (
-        <Iterations execution={execution.id} container={place.loop} only={place.only} open={props.open} />
-      )}
-      {context !== "" && (
-        <>
-          {found.isPending && <Loading />}
-          {found.error && <Refused error={found.error} retry={() => void found.refetch()} />}
-          {found.data && !run && <p className="soft">{words.notReached}</p>}
-          {run && (
-            <>
-              {graphId(id) !== id && (
-                <p>
-                  <button type="button" className="quiet" onClick={() => props.open(graphId(id))}>
-                    {acts.iterations.up}
-                  </button>
-                </p>
-              )}
-              {isContainer && <Iterations execution={execution.id} container={context} open={props.open} />}
-              <Run run={run} />
-              <div className="acts">
-                {execution.waiting_on.some((wait) => wait.for && wait.context_id === context) && (
-                  <PointLink id={execution.waiting_on.find((wait) => wait.for && wait.context_id === context)!.for!} />
+    <>
+      <Dialog title={words.title(shape?.label ?? shape?.node ?? nodeOf(id))} close={props.close} side>
+        <p className="ask-facts">
+          <Status value={run?.status ?? shape?.status ?? "idle"} /> <span className="soft">{shape?.type}</span>
+          {runs.map(([status, count]) => (
+            <span className="soft" key={status}>
+              {number(count)} {en.status[status] ?? status}
+            </span>
+          ))}
+        </p>
+        {"loop" in place && (
+          <Iterations execution={execution.id} container={place.loop} only={place.only} open={props.open} />
+        )}
+        {context !== "" && (
+          <>
+            {found.isPending && <Loading />}
+            {found.error && <Refused error={found.error} retry={() => void found.refetch()} />}
+            {found.data && !run && <p className="soft">{words.notReached}</p>}
+            {run && (
+              <>
+                {graphId(id) !== id && (
+                  <p>
+                    <button type="button" className="quiet" onClick={() => props.open(graphId(id))}>
+                      {acts.iterations.up}
+                    </button>
+                  </p>
                 )}
-                {permissions.includes("execution:cancel") && run.status !== "scheduled" && (
-                  <button type="button" onClick={() => setRewinding(run.context_id)}>
-                    {en.execution.rewind}
-                  </button>
+                {isContainer && <Iterations execution={execution.id} container={context} open={props.open} />}
+                <Run run={run} />
+                <div className="acts">
+                  {execution.waiting_on.some((wait) => wait.for && wait.context_id === context) && (
+                    <PointLink
+                      id={execution.waiting_on.find((wait) => wait.for && wait.context_id === context)!.for!}
+                    />
+                  )}
+                  {permissions.includes("execution:cancel") && run.status !== "scheduled" && (
+                    <button type="button" onClick={() => props.rewind(run.context_id)}>
+                      {en.execution.rewind}
+                    </button>
+                  )}
+                </div>
+                {permissions.includes("execution:debug") && !isContainer && (
+                  <NodeLogs execution={execution.id} node={run.context_id} />
                 )}
-              </div>
-              {permissions.includes("execution:debug") && !isContainer && (
-                <NodeLogs execution={execution.id} node={run.context_id} />
-              )}
-              <p className="soft mono context">{run.context_id}</p>
-            </>
-          )}
-        </>
-      )}
-      {rewinding && <PlanDialog id={execution.id} to={rewinding} close={() => setRewinding("")} />}
-    </Dialog>
+                <p className="soft mono context">{run.context_id}</p>
+              </>
+            )}
+          </>
+        )}
+      </Dialog>
+      {/* behind the drawer, so that it opens above it */}
+      {rewinding && <PlanDialog id={execution.id} to={rewinding} close={() => props.rewind(undefined)} />}
+    </>
   );
 }
 

@@ -58,7 +58,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
     mutationFn: (what: Act) => send(point, what),
     onSuccess: (changed, what) => {
       queries.setQueryData(pointQuery(point.id).queryKey, changed);
-      void queries.invalidateQueries({ queryKey: ["points", "me"] });
+      for (const list of ["me", "asked", "done"]) void queries.invalidateQueries({ queryKey: ["points", list] });
       void queries.invalidateQueries({ queryKey: ["execution", point.execution_id] });
       setAsking("");
       setText("");

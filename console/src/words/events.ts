@@ -14,7 +14,7 @@ export function nodeOf(context: string | null | undefined): string {
 
 /** A sentence of the server with the names of nodes instead of their context ids. */
 export function inWords(text: string): string {
-  return text.replace(/`([^`:]+)(?::[^`]*)?`/g, "$1");
+  return text.replace(/`([^`:]+)(?::[^`]*)?`/g, "$1").replace(/\.( \(and \d+ more\))$/, "$1.");
 }
 
 type Told = { glyph: string; text: string };

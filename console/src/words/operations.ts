@@ -29,6 +29,19 @@ export const ops = {
     seen: (age: string) => `seen ${age} ago`,
     drives: (n: number) => (n === 1 ? "drives 1 execution" : `drives ${n} executions`),
   },
+  doctor: {
+    title: "Health",
+    ok: "well",
+    wrong: "wrong",
+    checks: {
+      server: "Server",
+      database: "Database takes writes",
+      migrations: "Tables are of this release",
+      worker: "Looks for work",
+      threads: "Threads for functions",
+    } as Record<string, string>,
+    hint: "So the server that answers finds itself. More is examined by",
+  },
   queues: {
     title: "What waits now",
     due: "Due, no instance yet",

@@ -68,6 +68,11 @@ class Streams:
         """How many are open."""
         return self._open.total()
 
+    @property
+    def heartbeat(self) -> float:
+        """Seconds of silence after which a stream shows that it lives."""
+        return self._settings.heartbeat
+
     def check(self, user: str) -> None:
         """Refuse one more, if there are too many; the user with most of them makes room for users with fewer."""
         settings = self._settings
@@ -96,7 +101,7 @@ class Streams:
         """Give the events of an execution from a number on, until it has ended, or the follower may not go on."""
         loop = asyncio.get_running_loop()
         lines = LineWatch(engine.instance, execution_id, may_read=follower.may_debug)
-        with self._counted(follower), engine.instance.progress.watch(execution_id) as progress:
+        with self.counted(follower), engine.instance.progress.watch(execution_id) as progress:
             yield _FIRST
             ahead, asked_at = 10, loop.time()
             while not self._stopping.is_set() and not follower.ended.is_set():
@@ -125,7 +130,8 @@ class Streams:
                     return
 
     @contextmanager
-    def _counted(self, follower: Follower) -> Iterator[None]:
+    def counted(self, follower: Follower) -> Iterator[None]:
+        """Count a stream while it is open, so that it can be ended."""
         user = follower.user
         self._open[user] += 1
         self._followers.add(follower)

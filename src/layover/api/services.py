@@ -9,6 +9,7 @@ from layover.api.access.config import AccessSettings
 from layover.api.access.guesses import Guesses
 from layover.api.access.sessions import Sessions
 from layover.api.access_log import AccessLog
+from layover.api.change_stream import ChangeFeed
 from layover.api.event_stream import Streams
 from layover.api.hosts import KnownHosts
 from layover.api.problems import Refusal
@@ -74,6 +75,7 @@ class Services:
         self.stopping = asyncio.Event()  # what waits for something answers without it, or ends
         self.requests = RequestMetrics()
         self.streams = Streams(settings, self.stopping)
+        self.changes = ChangeFeed(runtime)
         self.siblings: SiblingMetrics | None = None  # of a server with several processes
         self.metrics_text = SharedWork[bytes]()
         self.readiness = SharedWork[Readiness]()

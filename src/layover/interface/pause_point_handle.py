@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from layover.core.point_questions import LONGEST_QUESTION
 from layover.interface.backend import PointAnswer
@@ -52,6 +52,9 @@ class PausePointHandle(Handle[PausePoint]):
         view: str | None
         approvers: Approvers | None
         need: int | None
+        reject_need: int | None
+        order: Literal["any", "sequence"] | None
+        comment_required: bool
         decisions: tuple[Decision, ...]
         answered_by: str | None
         answered_at: Moment | None

@@ -20,6 +20,7 @@ EVENTS: Final = {
     "batch_taken_over": "A page of a batch came too late: another instance has taken it over, and notes its items.",
     "call_failed": "A fault of Layover around a call; please report it.",
     "callback_failed": "A fault of Layover after a write to SQLite; please report it.",
+    "changes_not_read": "What all executions do could not be read for a stream of changes; it is tried again.",
     "child_refused": "A `workflow` node could not start its child.",
     "claim_cycle": "A look for due executions: how many it resumed, skipped and could not resume. Only at `debug` if "
     "there was none.",

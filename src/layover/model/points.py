@@ -82,7 +82,9 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     """A place where an execution waits for something outside.
 
     A timer that fired is `completed`; `expired` is a deadline that was missed. `failure` is what went wrong after the
-    last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. `view`
+    last answer, if the point was opened again because of it. `leads_to` says by port what an answer leads to. It takes
+    `need` people to approve and `reject_need` to reject; by `order` each decides in their turn; with
+    `comment_required`, a decision without a comment is refused. `view`
     is the SHA-256 of what a person is shown: the title, the shown values, the form, what the answers lead to, the
     deadline. An answer may name it (`seen`), and is refused if the point shows something else. Until `final_at` the
     answer can be taken back, and then it is applied. `taken_back_by` are those who did, and have not answered since.
@@ -107,6 +109,9 @@ class PausePoint(Resource, frozen=True, kw_only=True):
     view: str | None = None
     approvers: Approvers | None = None
     need: int | None = None
+    reject_need: int | None = None
+    order: Literal["any", "sequence"] | None = None
+    comment_required: bool = False
     decisions: tuple[Decision, ...] = ()
     answer: Value = None
     answered_by: str | None = None

@@ -125,7 +125,7 @@ class Instance:
             node_runner=self.node_runner,
             leases=self.lease_renewer,
             metrics=self.metrics,
-            waited_for=self.listeners.waiting,
+            waited_for=self.listeners,
             secret=machine.secret,
             breakpoints=self.breakpoints,
             tracer=self.tracer,

@@ -57,6 +57,11 @@ class PointService:
     def __init__(self, actor: Actor) -> None:
         self._actor = actor
 
+    @property
+    def actor(self) -> Actor:
+        """As whom points are read and answered."""
+        return self._actor
+
     async def get(self, point_id: str, kind: PointKind | None = None) -> PausePoint:
         """Return a pause point."""
         self._actor.require(*READ)
@@ -85,12 +90,12 @@ class PointService:
         stored = _stored(wanted, cursor, most)
         if ("completed" in wanted.status) != ("expired" in wanted.status):
             # A store does not tell a completed timer from an expired one.
-            rows, following = await _sifted(self._read, stored, most, lambda row: row.shown_status in wanted.status)
+            rows, following = await sifted(self._read, stored, most, lambda row: row.shown_status in wanted.status)
         else:
             rows = await self._read(stored)
             following = _behind(rows[most - 1]) if len(rows) > most else None
             rows = rows[:most]
-        return await self._page(rows, following)
+        return await self.page(rows, following)
 
     async def inbox(
         self,
@@ -111,8 +116,8 @@ class PointService:
         stored = wanted or StoredFilter(workflow=workflow)
         stored = replace(stored, status=("open",), after=after)
         read = self._of_people_and_absent if caller is self._actor.caller else self.of_people
-        rows, following = await _sifted(read, stored, min(limit, MOST), partial(_waits_for, caller))
-        return await self._page(rows, following)
+        rows, following = await sifted(read, stored, min(limit, MOST), partial(_waits_for, caller))
+        return await self.page(rows, following)
 
     async def receipt(self, point_id: str, user: str | None) -> Receipt:
         """Return the proof of what a user has decided at a point; without a user, of one's own decision."""
@@ -234,9 +239,9 @@ class PointService:
         after = parsed(cursor) if cursor is not None else None
         fits = [row for row in rows if after is None or age(row) > after]
         most = min(limit, MOST)
-        return await self._page(fits[:most], _behind(fits[most - 1]) if len(fits) > most else None)
+        return await self.page(fits[:most], _behind(fits[most - 1]) if len(fits) > most else None)
 
-    async def _page(self, rows: Rows, following: str | None) -> Page[PausePoint]:
+    async def page(self, rows: Rows, following: str | None) -> Page[PausePoint]:
         """Return points as a page; those that are answered and not applied yet have a place in the queue."""
         places: dict[str, int] = {}
         for execution_id in {row.execution_id: None for row in rows if row.status == "answered"}:
@@ -284,7 +289,7 @@ def _stored_status(status: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys("expired" if one == "completed" else one for one in status))
 
 
-async def _sifted(
+async def sifted(
     read: Callable[[StoredFilter], Awaitable[list[PointRow]]],
     wanted: StoredFilter,
     most: int,

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from layover.service.actor import Actor
 
 OWN_RECEIPT: Final = ("approval:decide", "execution:read", "audit:read")
-_DECIDING: Final = frozenset({"approval.approve", "approval.reject", "point.answer"})
+DECIDING: Final = frozenset({"approval.approve", "approval.reject", "point.answer"})
 _TAKING_BACK: Final = frozenset({"point.take_back"})
 _SOON: Final = 2.0  # seconds until an entry is sealed, as a rule
 
@@ -111,7 +111,7 @@ async def _said(actor: Actor, wanted: AuditFilter) -> AsyncIterator[AuditRow]:
     """Go through entries of decisions, and of taking them back, the newest first."""
     while page := await actor.runtime.instance.store.audit.list_entries(wanted):
         for one in page:
-            if one.act in _DECIDING or one.act in _TAKING_BACK:
+            if one.act in DECIDING or one.act in _TAKING_BACK:
                 yield one
         wanted = replace(wanted, after=(page[-1].at, page[-1].id))
 

@@ -3,7 +3,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
 from ssl import SSLContext
 from types import TracebackType
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import Any, Generic, Literal, Self, TypeVar, overload
 
 from layover.client.request_policy import RequestPolicy
 from layover.core.definitions.problems import Problem
@@ -218,6 +218,9 @@ class SyncPausePointHandle:
     view: str | None
     approvers: Approvers | None
     need: int | None
+    reject_need: int | None
+    order: Literal["any", "sequence"] | None
+    comment_required: bool
     decisions: tuple[Decision, ...]
     answered_by: str | None
     answered_at: Moment | None

@@ -205,6 +205,23 @@ async def followed_by_too_many(stage: Stage, _route: Route) -> Answered:
     return await stage.little.get(f"/executions/{begun.id}/stream")
 
 
+@route("follow_changes", 200)
+async def changes_followed(stage: Stage, _route: Route) -> Answered:
+    return await stage.followed("/api/v1/changes")
+
+
+@route("follow_changes", "too_many_streams")
+async def changes_followed_by_too_many(stage: Stage, _route: Route) -> Answered:
+    return await stage.little.get("/changes")
+
+
+@route("follow_changes", "rate_limited")
+async def changes_asked_for_twice_in_an_hour(stage: Stage, _route: Route) -> Answered:
+    """The first is refused for another reason: what is followed has no end."""
+    await stage.once.get("/changes?colour=red", as_="ann:admin")
+    return await stage.once.get("/changes?colour=red", as_="ann:admin")
+
+
 # Steering
 
 

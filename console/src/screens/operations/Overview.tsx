@@ -2,7 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
-import { instancesQuery, type Span, statsQuery } from "../../api/operations";
+import { instancesQuery, readinessQuery, type Span, statsQuery } from "../../api/operations";
 import { age, number } from "../../lib/time";
 import { Loading, Refused, useNow } from "../../parts/Frame";
 import { Status } from "../../parts/Status";
@@ -21,6 +21,7 @@ export function Overview() {
     <>
       <Stale at={stats.dataUpdatedAt} now={now} />
       <Instances now={now} />
+      <Doctor />
       <section aria-labelledby="queues">
         <h2 id="queues">{ops.queues.title}</h2>
         {stats.data ? (
@@ -95,6 +96,36 @@ function Instances({ now }: { now: number }) {
           ))}
         </ul>
       )}
+    </section>
+  );
+}
+
+/** Whether work can be done at all, as the server that answers finds it. */
+function Doctor() {
+  const found = useQuery(readinessQuery);
+  const words = ops.doctor;
+  return (
+    <section aria-labelledby="doctor">
+      <h2 id="doctor">{words.title}</h2>
+      {found.isPending ? (
+        <Loading />
+      ) : found.error && !found.data ? (
+        <Refused error={found.error} retry={() => void found.refetch()} />
+      ) : (
+        <ul className="sheet health" aria-label={words.title}>
+          {Object.entries(found.data?.checks ?? {}).map(([name, check]) => (
+            <li key={name}>
+              <Status value={check.ok ? "completed" : "failed"} text={words.checks[name] ?? name} />
+              <span className={check.ok ? "hidden" : "soft"}>
+                {check.ok ? words.ok : <bdi>{check.detail || words.wrong}</bdi>}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p className="soft health-hint">
+        {words.hint} <code>layover doctor</code>.
+      </p>
     </section>
   );
 }

@@ -1,8 +1,8 @@
-"""What happens to an execution, as it happens."""
+"""What happens to executions, as it happens."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec import Meta
@@ -12,13 +12,14 @@ from layover.api.problems import Refusal
 from layover.api.request import Stream
 from layover.api.routing import Routes
 from layover.errors import NotFound
-from layover.model.executions import Event
+from layover.model.executions import Event, ExecutionSummary
 from layover.runtime.ids import checked_id
 
 if TYPE_CHECKING:
     from layover.api.request import Request
+    from layover.api.routing import NoQuery
 
-routes = Routes("Streams", "What happens to an execution, as it happens.")
+routes = Routes("Streams", "What happens to executions, as it happens.")
 
 _MOST = 2**31 - 1
 _READ = ("execution:read",)
@@ -54,7 +55,28 @@ async def stream(call: Request[None, StreamQuery]) -> Stream:
     return Stream(streams.follow(call.services.runtime, execution_id, since, follower))
 
 
-async def _may_follow(call: Request[None, StreamQuery]) -> bool:
+@routes.get(
+    "/changes",
+    needs=_READ,
+    answers={200: ExecutionSummary},
+    answer_media="text/event-stream",
+    problems=("too_many_streams",),
+)
+async def follow_changes(call: Request[None, NoQuery]) -> Stream:
+    """Follow all executions: each that begins, goes on, waits or ends, as a list shows it then.
+
+    An `execution` is sent as it is then, however often it changed since it was sent last; after `lost`, and after it
+    was cut off, a client reads its lists again. Executions beyond the 100 newest are told of if this server, or on
+    PostgreSQL another instance, has to do with them. When the credentials are no longer valid, the stream ends.
+    """
+    services = call.services
+    services.streams.check(call.caller.user)
+    await services.changes.check()
+    follower = Follower(call.caller, lambda: _may_follow(call))
+    return Stream(services.changes.follow(services.streams, services.stopping, follower))
+
+
+async def _may_follow(call: Request[None, Any]) -> bool:
     """Return whether the credentials that a stream was opened with still permit it."""
     try:
         caller = await call.services.caller_of(call.scope, call.headers)

@@ -54,13 +54,19 @@ class Listeners:
         self._longest = longest_pause / 1000
         self._own_head = own_head  # of what this instance drives
         self.waiting: dict[str, list[_Waiter]] = {}
+        self.watchers: list[Callable[[str], None]] = []  # each is told the id of whatever changes, and returns at once
         self._changed: dict[str, None] = {}  # executions to look at now, in their order
         self._look: asyncio.Task[None] | None = None
         self._is_store_away = False
         self._rounds: dict[float, list[tuple[str, _Waiter]]] = {}  # by the moments at which they are looked for
 
+    def __contains__(self, execution_id: object) -> bool:
+        """Return whether a caller wants to know of a commit of an execution."""
+        return execution_id in self.waiting or bool(self.watchers)
+
     def changed(self, execution_id: str) -> None:
         """Query an execution that has changed, if a caller waits for it."""
+        self._tell(execution_id)
         if execution_id in self.waiting:
             self._changed[execution_id] = None
             if self._look is None:
@@ -68,6 +74,7 @@ class Listeners:
 
     def committed(self, head: Head) -> None:
         """Wake the waiters of an execution after a commit of this instance."""
+        self._tell(head.execution_id)
         self._wake_waiters([head.execution_id], [head])
 
     async def until(self, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:
@@ -104,6 +111,10 @@ class Listeners:
             else:
                 self._is_store_away = False
                 return found
+
+    def _tell(self, execution_id: str) -> None:
+        for watch in self.watchers:
+            watch(execution_id)
 
     # Looking
 
