@@ -96,6 +96,7 @@ async def test_an_execution_that_waits_for_a_person_tells_all_there_is_to_know(t
         "user": "ann",
         "forked_from": None,
         "forked_at": None,
+        "breakpoints": {},
         "finished_at": None,
         "duration_ms": None,
         "paused_reason": "`review` waits for a decision by anybody.",

@@ -36,6 +36,7 @@ async def test_an_inactive_workflow_is_not_started_until_it_is_active_again(tmp_
         "more": False,
         "resume_at": None,
         "resume_on": None,
+        "breakpoints": {},
     }
     assert (refused.status, refused.code) == (409, "workflow_inactive")
     assert (cannot_pause.status, cannot_pause.code) == (409, "workflow_inactive")
