@@ -22,6 +22,7 @@ _HEAD: Final = b"layover-audit-head-v1\0"
 _SEAL: Final = b"layover-audit-seal-v1\0"
 _RECEIPT: Final = b"layover-receipt-v1\0"
 _PURGE: Final = b"layover-audit-purge-v1\0"
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 Side: TypeAlias = Literal["left", "right"]
 
@@ -98,7 +99,7 @@ def canonical_json(value: object) -> bytes:
 
     It is written by the standard library, as a verifier in Python would do.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return _CANONICAL.encode(value).encode()
 
 
 def _node(left: bytes, right: bytes) -> bytes:
