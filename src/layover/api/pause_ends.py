@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.interface.backend import ResumeTime
+from layover.interface.requests import ResumeTime
 from layover.model.pause_ends import ResumeSignal
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from msgspec import Meta
 from layover.core.engine.events import PointKind
 from layover.errors import InvalidInput
 from layover.interface.arguments import PointStatus
-from layover.interface.backend import PointQuery
+from layover.interface.requests import PointQuery
 from layover.model.shared import ExecutionId, Page, WorkflowName
 from layover.ports.view_records import PointFilter as StoredFilter
 from layover.runtime.ids import checked_id

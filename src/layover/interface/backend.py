@@ -7,26 +7,32 @@ one user.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-import msgspec
-
-from layover.interface.arguments import EventOrder, OnConflict, Order, Until
-from layover.model.pause_ends import ResumeSignal
-
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
+    from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from layover.core.definitions.problems import Problem
     from layover.core.engine.state import ExecutionStatus
+    from layover.interface.arguments import Until
     from layover.interface.batches_backend import BatchesBackend
     from layover.interface.deliveries_backend import DeliveriesBackend, DestinationsBackend, PeopleBackend
     from layover.interface.monitoring_backend import MonitoringBackend
+    from layover.interface.requests import (
+        AuditSearch,
+        EventQuery,
+        ExecutionQuery,
+        ForkRequest,
+        NodeQuery,
+        NodeSearch,
+        PointAnswer,
+        PointQuery,
+        ResumeTime,
+        StartRequest,
+    )
     from layover.interface.triggers_backend import TriggersBackend
     from layover.interface.views_backend import ViewsBackend
+    from layover.interface.workflows_backend import WorkflowsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
-    from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import (
         Event,
         Execution,
@@ -48,135 +54,6 @@ if TYPE_CHECKING:
     from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.shared import Page
     from layover.model.signals import SignalReceipt
-    from layover.model.workflows import Bundle, Differences, DryRun, NodeType, Resting, WorkflowChange, WorkflowVersion
-
-
-class ForkRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Where a fork goes on: from a node, or after an event; and what is changed for it."""
-
-    node: str | None = None
-    at: int | None = None
-    input: object = msgspec.UNSET
-    version: int | None = None
-    id: str | None = None
-    reason: str = ""
-    idempotency_key: str | None = None
-
-
-class StartRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """An execution to start, and what to wait for before the start is answered."""
-
-    workflow: str
-    input: object = None
-    id: str | None = None
-    idempotency_key: str | None = None
-    on_conflict: OnConflict = "reject"
-    version: int | None = None
-    tags: tuple[str, ...] = ()
-    priority: int = 0
-    correlation_id: str | None = None
-    trigger: object = None
-    delay: int | None = None  # milliseconds
-    until: Until | None = None
-    timeout: float | None = None  # seconds; past that, the execution is returned as it is
-
-
-class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which nodes of an execution to list; all that is given has to hold.
-
-    `parent` is the context id of a container: those right in its scopes. The empty one has those in no container.
-    """
-
-    parent: str | None = None
-    status: tuple[str, ...] = ()
-    context_id: str | None = None
-
-
-class NodeSearch(msgspec.Struct, frozen=True, kw_only=True):
-    """Which nodes of all executions to list; all that is given has to hold. Times are in milliseconds."""
-
-    workflow: str | None = None
-    tag: str | None = None
-    node: str | None = None
-    type: str | None = None
-    status: tuple[str, ...] = ()
-    error_code: str | None = None
-    since: int | None = None
-    until: int | None = None
-    min_duration: int | None = None
-    max_duration: int | None = None
-    min_resumes: int | None = None
-
-
-class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which events of an execution to list: their numbers from `since` to `until`; all that is given has to hold.
-
-    `node` is a context id: the events of that node, and of its pause points.
-    """
-
-    since: int = 0
-    until: int | None = None
-    node: str | None = None
-    type: tuple[str, ...] = ()
-    order: EventOrder = "oldest"
-
-
-class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which executions to list; all that is given has to hold."""
-
-    workflow: str | None = None
-    status: tuple[str, ...] = ()
-    tag: str | None = None
-    parent_id: str | None = None
-    where: tuple[str, ...] = ()
-    contains: Mapping[str, object] | None = None
-    correlation_id: str | None = None
-    error_code: str | None = None
-    since: int | None = None  # milliseconds since 1970: created then or later
-    until: int | None = None  # milliseconds since 1970: created before
-    min_duration: int | None = None  # milliseconds
-    max_duration: int | None = None  # milliseconds
-    min_resumes: int | None = None
-    search: str | None = None
-    order: Order = "created"
-
-
-class PointQuery(msgspec.Struct, frozen=True, kw_only=True):
-    """Which pause points to list; `children` adds those of the executions that one waits for."""
-
-    execution_id: str | None = None
-    workflow: str | None = None
-    kind: str | None = None
-    status: tuple[str, ...] = ()
-    children: bool = False
-
-
-class AuditSearch(msgspec.Struct, frozen=True, kw_only=True):
-    """Which audit entries to list."""
-
-    user: str | None = None
-    act: str | None = None
-    target: str | None = None
-    execution_id: str | None = None
-
-
-class ResumeTime(msgspec.Struct, frozen=True, kw_only=True):
-    """When a pause ends by itself: at a moment, at the next time of a cron line in a time zone, or by a signal."""
-
-    at: str | None = None
-    cron: str | None = None
-    zone: str | None = None
-    on: ResumeSignal | None = None
-
-
-class PointAnswer(msgspec.Struct, frozen=True, kw_only=True):
-    """An answer to a pause point; `approved` decides an approval. `seen` is the view that the person had seen."""
-
-    data: object = None
-    approved: bool | None = None
-    comment: str = ""
-    seen: str | None = None
-    idempotency_key: str | None = None
 
 
 class ExecutionsBackend(Protocol):
@@ -347,97 +224,6 @@ class PointsBackend(Protocol):
 
     async def revoke_links(self, point_id: str, user: str | None) -> int:
         """Revoke the links to a point, all or those of one user; return how many."""
-
-
-class WorkflowsBackend(Protocol):
-    """Workflows: definitions, versions, and whether they may be started."""
-
-    async def register(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> WorkflowVersion:
-        """Store a definition as the newest version of its workflow, unless it is that already."""
-
-    async def check(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> tuple[Problem, ...]:
-        """Return everything that is wrong with a definition."""
-
-    async def node_types(self) -> tuple[NodeType, ...]:
-        """Return the types that a node may have."""
-
-    async def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of definitions."""
-
-    async def get(self, name: str, version: int | None) -> WorkflowVersion:
-        """Return a version of a workflow with its definition."""
-
-    async def list(self, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
-        """Return a page of workflows by name, each with its newest version."""
-
-    async def versions(self, name: str, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
-        """Return a page of the versions of a workflow, the newest first."""
-
-    async def graph(self, name: str, version: int | None) -> Graph:
-        """Return the graph of a version."""
-
-    async def diff(self, name: str, before: int | None, after: int | None) -> Differences:
-        """Return what is different between two versions."""
-
-    async def compare(self, name: str, definition: str | Mapping[str, object]) -> Differences:
-        """Return how a definition differs from the newest version."""
-
-    async def resting(self, name: str) -> Resting:
-        """Return where the executions of a workflow rest that have not ended."""
-
-    async def dry_run_of(
-        self,
-        definition: str | Mapping[str, object],
-        input: object,  # noqa: A002 - as everywhere
-        outputs: Mapping[str, object],
-        answers: Mapping[str, object],
-    ) -> DryRun:
-        """Play a definition that is stored nowhere."""
-
-    async def plan(
-        self, definition: str | Mapping[str, object], map_: Mapping[str, str], *, allow_unknown: bool
-    ) -> DeployPlan:
-        """Return what a definition would mean to the open executions of its workflow; nothing is changed."""
-
-    async def dry_run(
-        self,
-        name: str,
-        version: int | None,
-        input: object,  # noqa: A002 - as everywhere
-        outputs: Mapping[str, object],
-        answers: Mapping[str, object],
-    ) -> DryRun:
-        """Play a workflow in which nothing is called."""
-
-    async def export(self, names: Sequence[str]) -> Bundle:
-        """Return the newest definitions of some workflows, or of all."""
-
-    async def import_(self, bundle: Bundle, *, allow_unknown: bool) -> tuple[WorkflowVersion, ...]:
-        """Store all definitions of a bundle, or none."""
-
-    async def pause(self, name: str, reason: str, *, running: bool, until: ResumeTime | None = None) -> WorkflowChange:
-        """Hold what starts from now on; with `running`, what has begun, too; perhaps until a time or a signal."""
-
-    async def set_breakpoint(self, name: str, node: str, reason: str) -> WorkflowChange:
-        """Pause each execution of a workflow before a node, whenever it comes there."""
-
-    async def clear_breakpoint(self, name: str, node: str | None) -> WorkflowChange:
-        """Let executions of a workflow no longer pause before a node, or before any."""
-
-    async def schedule_resume(self, name: str, when: ResumeTime | None) -> WorkflowChange:
-        """Set when a paused workflow goes on by itself; None: it no longer does."""
-
-    async def resume(self, name: str) -> WorkflowChange:
-        """Let a workflow go on, and what was held with it."""
-
-    async def activate(self, name: str) -> WorkflowChange:
-        """Let a workflow be started again."""
-
-    async def deactivate(self, name: str, reason: str) -> WorkflowChange:
-        """Refuse to start a workflow from now on."""
-
-    async def delete(self, name: str) -> None:
-        """Delete a workflow; its open executions go on."""
 
 
 class SignalsBackend(Protocol):

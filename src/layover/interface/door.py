@@ -22,7 +22,6 @@ from layover.interface.arguments import (
     check_word,
     check_words,
 )
-from layover.interface.backend import AuditSearch, ExecutionQuery, PointQuery, StartRequest
 from layover.interface.batches_door import BatchesDoor
 from layover.interface.bounds import (
     CONDITION,
@@ -48,6 +47,7 @@ from layover.interface.listing import Listing
 from layover.interface.monitoring_door import MonitoringDoor
 from layover.interface.nodes_door import NodesDoor
 from layover.interface.pause_point_handle import PausePointHandle, handles_of, listed_points
+from layover.interface.requests import AuditSearch, ExecutionQuery, PointQuery, StartRequest
 from layover.interface.sources import Definition, source_of
 from layover.interface.trigger_handle import TriggerHandle, trigger_document
 from layover.interface.views_door import ViewsDoor

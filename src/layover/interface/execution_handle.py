@@ -19,7 +19,6 @@ from layover.interface.arguments import (
     check_word,
     check_words,
 )
-from layover.interface.backend import EventQuery, ForkRequest, NodeQuery, PointAnswer, PointQuery
 from layover.interface.bounds import (
     CONTEXT_ID,
     check_act,
@@ -34,6 +33,7 @@ from layover.interface.durations import Duration, seconds_of
 from layover.interface.handle import Handle
 from layover.interface.listing import Listing
 from layover.interface.pause_point_handle import PausePointHandle, listed_points
+from layover.interface.requests import EventQuery, ForkRequest, NodeQuery, PointAnswer, PointQuery
 from layover.interface.resume_times import OF_PAUSE, OF_RESUME, check_before, resume_time
 from layover.model.executions import Execution
 

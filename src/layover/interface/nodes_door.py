@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.interface.arguments import NODE_STATUSES, check_words
-from layover.interface.backend import NodeSearch
 from layover.interface.bounds import SHORT, check_name_in_filter, check_number, check_text
 from layover.interface.durations import Duration, instant_of, milliseconds_of
 from layover.interface.listing import Listing
+from layover.interface.requests import NodeSearch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from layover.core.point_questions import LONGEST_QUESTION
-from layover.interface.backend import PointAnswer
 from layover.interface.bounds import SHORT, check_act, check_answer, check_key, check_number, check_text
 from layover.interface.durations import milliseconds_of
 from layover.interface.handle import Handle
 from layover.interface.listing import Listing
+from layover.interface.requests import PointAnswer
 from layover.model.points import PausePoint
 from layover.model.shared import Page
 
@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from layover.core.engine.events import PointKind
     from layover.core.moments import Moment
     from layover.errors import Failure
-    from layover.interface.backend import Backend, PointQuery
+    from layover.interface.backend import Backend
     from layover.interface.durations import Duration
+    from layover.interface.requests import PointQuery
     from layover.model.executions import Why
     from layover.model.points import Approvers, Decision, LoopScope, May, ParallelScope, PointLink, Question
     from layover.model.proofs import Receipt

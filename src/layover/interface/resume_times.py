@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from layover.interface.backend import ResumeTime
 from layover.interface.bounds import CONDITION, SHORT, check_text, refused
+from layover.interface.requests import ResumeTime
 from layover.model.pause_ends import ResumeSignal
 
 _LONGEST_CRON: Final = 200

@@ -26,7 +26,7 @@ from layover.service.sessions import LONGEST_LINK, MOST_LINKS, link_address, mad
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from layover.interface.backend import AuditSearch
+    from layover.interface.requests import AuditSearch
     from layover.model.access import ApiKey, AuditEntry, OpenSession, SecretStatus
     from layover.model.proofs import AuditKeySet
     from layover.ports.access import SessionRow

@@ -27,7 +27,7 @@ from layover.service.actor import READ
 if TYPE_CHECKING:
     from layover.core.engine.events import PointKind
     from layover.core.engine.state import Point
-    from layover.interface.backend import PointAnswer
+    from layover.interface.requests import PointAnswer
     from layover.ports.records import AuditRow
     from layover.service.actor import Actor
 

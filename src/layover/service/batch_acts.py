@@ -13,7 +13,7 @@ import msgspec
 from msgspec import UNSET
 
 from layover.errors import AnswerRefused, LayoverError, NotFound, WrongState
-from layover.interface.backend import PointAnswer
+from layover.interface.requests import PointAnswer
 from layover.model.access import Caller
 from layover.ports.access import AuditFilter
 from layover.ports.errors import StoreUnavailable

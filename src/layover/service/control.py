@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from layover.core.engine import commands as cmd
 from layover.errors import AnswerRefused, InvalidInput, WrongState
-from layover.interface.backend import PointAnswer
+from layover.interface.requests import PointAnswer
 from layover.ports.records import CLOSED
 from layover.runtime.ids import checked_id
 from layover.runtime.operations.command_sender import Operation
@@ -24,7 +24,7 @@ from layover.service.visible import without_data
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from layover.interface.backend import ResumeTime
+    from layover.interface.requests import ResumeTime
     from layover.model.executions import Execution
     from layover.model.repeat_plans import RepeatPlan
     from layover.ports.records import PointRow

@@ -10,10 +10,10 @@ from msgspec.structs import replace
 from layover.core.moments import Moment
 from layover.core.payloads import plain
 from layover.errors import AlreadyExists, ExecutionFailed, InvalidInput, MissingFunctions, WaitTimeout
-from layover.interface.backend import ExecutionQuery
 from layover.interface.door import result_of
 from layover.interface.open_points import with_open_points
 from layover.interface.reached import is_reached
+from layover.interface.requests import ExecutionQuery
 from layover.model.executions import (
     Event,
     Execution,
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import EventQuery, ForkRequest, NodeQuery, NodeSearch, StartRequest
+    from layover.interface.requests import EventQuery, ForkRequest, NodeQuery, NodeSearch, StartRequest
     from layover.model.executions import Graph, Why
     from layover.model.forks import ForkPlan
     from layover.model.node_searches import FoundNode

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from layover.core.engine.events import PointKind
-    from layover.interface.backend import PointAnswer, PointQuery
+    from layover.interface.requests import PointAnswer, PointQuery
     from layover.model.access import Caller
     from layover.model.executions import Why
     from layover.model.points import PausePoint, PointLink

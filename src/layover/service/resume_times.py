@@ -11,7 +11,7 @@ from layover.core.signal_texts import fault_in
 from layover.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from layover.interface.backend import ResumeTime
+    from layover.interface.requests import ResumeTime
     from layover.model.pause_ends import ResumeSignal
 
 

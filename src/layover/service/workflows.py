@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from layover.core.definitions.check import Checked
     from layover.core.definitions.read_text import Syntax
     from layover.core.plan import Plan
-    from layover.interface.backend import ResumeTime
+    from layover.interface.requests import ResumeTime
     from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Graph
     from layover.model.workflows import NodeType, Resting, WorkflowChange, WorkflowVersion

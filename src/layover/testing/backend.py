@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from layover.core.ids import uuid8
 from layover.core.suggest import did_you_mean
 from layover.errors import AlreadyExists, NotFound, WaitTimeout
-from layover.interface.backend import EventQuery, PointQuery
 from layover.interface.batch_wait import AT_REST, not_at_rest
+from layover.interface.requests import EventQuery, PointQuery
 from layover.runtime.execution.callback_tokens import hash_of
 from layover.runtime.ids import checked_id, id_from_key, is_point_id
 from layover.service.permissions import PROGRAM
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from layover.interface.arguments import Until
-    from layover.interface.backend import StartRequest
+    from layover.interface.requests import StartRequest
     from layover.model.access import Caller
     from layover.model.batches import BatchInfo
     from layover.model.deliveries import DestinationBody

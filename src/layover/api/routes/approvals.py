@@ -11,7 +11,7 @@ from layover.api.pinned_views import seen_by, tagged
 from layover.api.point_lists import ApprovalsQuery, listed
 from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.interface.backend import PointAnswer
+from layover.interface.requests import PointAnswer
 from layover.model.points import DecisionBody, DelegateBody, PausePoint
 from layover.model.shared import Page
 from layover.service import answers

@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.interface.backend import AuditSearch
+from layover.interface.requests import AuditSearch
 from layover.model.access import AuditEntry
 from layover.model.proofs import AuditKeySet
 from layover.model.shared import Page

@@ -18,9 +18,9 @@ from layover.api.routing import Pages
 from layover.core.moments import Moment
 from layover.core.point_questions import LONGEST_QUESTION
 from layover.errors import LayoverError
-from layover.interface.backend import PointAnswer
 from layover.interface.bounds import COMMENT as LONGEST_COMMENT
 from layover.interface.bounds import SHORT, check_seen, check_text
+from layover.interface.requests import PointAnswer
 from layover.pages.decision import decision_page
 from layover.pages.decision_notices import link_over_page, not_you_page, sign_in_page
 from layover.pages.decision_view import COMMENT, SEEN, DecisionView, PageProblem, form_fields

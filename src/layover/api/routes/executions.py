@@ -15,7 +15,7 @@ from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import WaitTimeout
 from layover.interface.arguments import EVENT_TYPES, EXECUTION_STATUSES, NODE_STATUSES, EventOrder, Order, Until
-from layover.interface.backend import EventQuery, ExecutionQuery, NodeQuery
+from layover.interface.requests import EventQuery, ExecutionQuery, NodeQuery
 from layover.model.executions import (
     Event,
     Execution,

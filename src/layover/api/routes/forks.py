@@ -11,7 +11,7 @@ from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import InvalidInput
-from layover.interface.backend import ForkRequest
+from layover.interface.requests import ForkRequest
 from layover.model.executions import Execution
 from layover.model.forks import ForkBody, ForkPlan
 

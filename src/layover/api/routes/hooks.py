@@ -10,7 +10,7 @@ from layover.api.problems import Refusal
 from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.errors import NotAllowed, NotFound, WaitTimeout
-from layover.interface.backend import PointQuery
+from layover.interface.requests import PointQuery
 from layover.model.shared import Value
 from layover.model.triggers import HookReceipt
 from layover.ports.trigger_records import TriggerRow

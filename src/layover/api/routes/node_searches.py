@@ -12,7 +12,7 @@ from layover.api.request import Response
 from layover.api.routes.executions import Cursor, Limit, words_of
 from layover.api.routing import Routes
 from layover.interface.arguments import NODE_STATUSES
-from layover.interface.backend import NodeSearch
+from layover.interface.requests import NodeSearch
 from layover.model.node_searches import FoundNode
 from layover.model.shared import Page, WorkflowName
 

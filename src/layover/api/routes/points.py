@@ -13,7 +13,7 @@ from layover.api.pinned_views import seen_by, tagged
 from layover.api.point_lists import PointsQuery, listed
 from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.interface.backend import PointAnswer
+from layover.interface.requests import PointAnswer
 from layover.model.executions import Why
 from layover.model.points import (
     AnswerBody,

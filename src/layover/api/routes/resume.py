@@ -14,7 +14,7 @@ from layover.api.problems import Refusal
 from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.errors import AnswerRefused, InvalidInput
-from layover.interface.backend import PointAnswer
+from layover.interface.requests import PointAnswer
 from layover.model.points import PausedOfWorkflow, PausePoint, Resumed, ResumePointBody
 from layover.runtime.ids import checked_id
 from layover.runtime.queries.legs import resume_leg_id

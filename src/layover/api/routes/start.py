@@ -9,7 +9,7 @@ from layover.api.idempotency import REPLAYED
 from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.api.shown import bounded
-from layover.interface.backend import StartRequest
+from layover.interface.requests import StartRequest
 from layover.model.executions import Execution, StartBody
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.client.transport import Transport
-    from layover.interface.backend import AuditSearch
+    from layover.interface.requests import AuditSearch
 
 
 class HttpAccess:

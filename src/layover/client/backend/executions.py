@@ -17,10 +17,10 @@ from layover.core.definitions.durations import format_duration
 from layover.core.moments import moment
 from layover.core.payloads import plain
 from layover.errors import MissingFunctions, NotAllowed, WaitTimeout
-from layover.interface.backend import ResumeTime
 from layover.interface.door import result_of
 from layover.interface.open_points import with_open_points
 from layover.interface.reached import is_reached
+from layover.interface.requests import ResumeTime
 from layover.model.deploy_plans import MoveBody
 from layover.model.executions import (
     Event,
@@ -53,7 +53,14 @@ if TYPE_CHECKING:
     from layover.client.transport import Transport
     from layover.core.engine.state import ExecutionStatus
     from layover.interface.arguments import Until
-    from layover.interface.backend import EventQuery, ExecutionQuery, ForkRequest, NodeQuery, NodeSearch, StartRequest
+    from layover.interface.requests import (
+        EventQuery,
+        ExecutionQuery,
+        ForkRequest,
+        NodeQuery,
+        NodeSearch,
+        StartRequest,
+    )
 
 _LONGEST_WAIT: Final = 25.0  # seconds; a server would wait for a minute, proxies between often hang up before that
 _REACHED: Final = 200  # the status of an execution that is as it was waited for

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from layover.client.requests import ClientRequest
     from layover.client.transport import Transport
-    from layover.interface.backend import PointAnswer, PointQuery
+    from layover.interface.requests import PointAnswer, PointQuery
 
 
 class HttpPoints:

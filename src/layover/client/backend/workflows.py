@@ -13,7 +13,7 @@ from layover.core.definitions.check import check
 from layover.core.definitions.problems import InvalidDefinition, Problem
 from layover.core.payloads import plain
 from layover.errors import InvalidInput
-from layover.interface.backend import ResumeTime
+from layover.interface.requests import ResumeTime
 from layover.model.deploy_plans import DeployPlan
 from layover.model.executions import Graph
 from layover.model.pause_ends import signal_body

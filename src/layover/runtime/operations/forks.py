@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from layover.core.engine.past import Past
     from layover.core.engine.state import Facts
     from layover.core.plan import Plan
-    from layover.interface.backend import ForkRequest
+    from layover.interface.requests import ForkRequest
     from layover.model.executions import Execution
     from layover.ports.records import AuditRow
     from layover.ports.view_records import ExecutionRow

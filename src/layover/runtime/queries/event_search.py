@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.interface.backend import EventQuery
+    from layover.interface.requests import EventQuery
     from layover.runtime.queries.history import HistoryEntry
 
 PART: Final = 1_000  # events that are read at once

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.plan import Plan, PlannedGraph
-    from layover.interface.backend import NodeSearch
+    from layover.interface.requests import NodeSearch
     from layover.ports.view_records import ExecutionFilter, ExecutionRow
     from layover.runtime.instance import Instance
     from layover.runtime.queries.node_executions import NodeDraft

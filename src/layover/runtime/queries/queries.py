@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from layover.core.engine.state import ExecutionState
     from layover.core.resume_waits import PauseEnd
     from layover.errors import Failure
-    from layover.interface.backend import EventQuery, NodeQuery
+    from layover.interface.requests import EventQuery, NodeQuery
     from layover.model.executions import Execution, Graph, Leg, NodeExecution, Progress, ReplayStep, WhyReason
     from layover.model.resumes import ResumeEntry
     from layover.ports.records import PointRow
