@@ -14,13 +14,14 @@ import msgspec
 
 from layover.core.approval_rules import ApprovalRules, may_decide
 from layover.core.engine.point_view import view_of
+from layover.core.moments import Moment
 from layover.core.payloads import is_same_json, plain
 from layover.errors import AnswerRefused, LayoverError, NotAllowed, NotFound, WrongState
 from layover.model.problems import Winner
 from layover.ports.records import PointRow, Reserved
 from layover.runtime.ids import is_point_id
 from layover.runtime.queries.views import context_of
-from layover.runtime.results.points import point_of
+from layover.runtime.results.points import answer_of, answered_at, answered_by
 from layover.service.absences import stand_in
 from layover.service.actor import READ
 
@@ -218,8 +219,8 @@ def why_over(row: PointRow, *, may_see: bool = True) -> LayoverError:
     if row.status == "expired":
         return AnswerRefused("expired", "The time to answer has passed.")
     if row.status in ("answered", "applied"):
-        told = point_of(row)
-        winner = Winner(by=told.answered_by, at=told.answered_at, answer=told.answer if may_see else None)
+        at, answer = Moment.maybe(answered_at(row)), answer_of(row) if may_see else None
+        winner = Winner(by=answered_by(row), at=at, answer=answer)
         return AnswerRefused("already_answered", "It has been answered already.", winner=winner)
     return AnswerRefused("point_closed", f"The pause point is {row.status}.")
 
