@@ -37,9 +37,9 @@ _PASSING: Final = (
     (re.compile(r"\b[\w.-]+-\d+-[0-9a-f]{8}\b"), "…"),  # the name of an instance
     (re.compile(r"\b[0-9a-f]{8}\b"), "…"),
     (re.compile(r"(choose|allow) waits for an? (answer|decision) by anybody"), "…"),
+    (re.compile(r"\b\w{3} \d{1,2}, \d{4}, [\d:]+ [AP]M"), "…"),  # before what has only a time, which is part of it
     (re.compile(r"\d\d:\d\d:\d\d"), "…"),
     (re.compile(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \w+ \d+"), "…"),
-    (re.compile(r"\b\w{3} \d{1,2}, \d{4}, [\d:]+ [AP]M"), "…"),
     (re.compile(r"\b\d+ (ms|s|min|h|d)( \d+ (h|min|s))?\b"), "…"),
 )
 
