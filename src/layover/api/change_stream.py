@@ -5,7 +5,8 @@ and else now and then, it reads the newest executions and those that it heard of
 found as well, as long as they are of new executions; on PostgreSQL instances tell each other which came to rest.
 
 A follower is sent an execution as it is when it takes it, however often it changed before. One that takes too few for
-too long is told to read its lists again. There is nothing to go on behind: who was cut off reads its lists again, too.
+too long is told to read its lists again. There is no position to go on from: a follower that was cut off reads its
+lists again, too.
 """
 
 from __future__ import annotations

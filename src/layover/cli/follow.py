@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _LOOK_AGAIN, _LOOK_AGAIN_ON_SERVER = 0.25, 1.0
 _BETWEEN_PICTURES = 0.1  # seconds
 _MOMENT = "100ms"  # what is not at rest within that is at work
-_SOON_RETRY = timedelta(minutes=5)
+_SOON_RETRY = timedelta(minutes=5)  # another attempt later than that is a rest
 _DEEPEST = 10  # of the children of children that are looked at
 _OPEN = ("pending", "running", "pausing", "waiting", "paused")
 _SOON = frozenset({"call", "commands", "place"})  # reasons to stand still that an engine with the functions ends

@@ -1,9 +1,9 @@
 """Breakpoints: an execution pauses before a node, as an operator would have paused it at that moment.
 
 An execution has breakpoints of its own, each of which holds it once; and it obeys those of its workflow each time, for
-as long as they are set. Those are not in its log: whoever drives it knows them. That it stopped at one is, so that
-playing the log needs neither. What is held is the turn of the node in the queue of ready nodes: when the gate opens it
-has had its stop, and a node that gets ready once more, in another round or after a rewind, has another turn.
+as long as they are set. Those are not in its log: the instance that drives it knows them. That it stopped at one is,
+so that playing the log needs neither. What is held is the turn of the node in the queue of ready nodes: when the gate
+opens it has had its stop, and a node that gets ready once more, in another round or after a rewind, has another turn.
 
 A call begins once its step is durable, and so would the pause be. So a decision that has begun calls leaves the node in
 the queue, and the next decision stops there.

@@ -1,7 +1,7 @@
 """Retention of the audit log: the entries of whole seals are deleted, the seals stay, and an entry says so.
 
-Whoever can write to the database could have that entry sealed as well, and delete what they like. So where the chain is
-signed, retention signs what it says with the same key, and an instance without the key deletes nothing.
+A person who can write to the database could have that entry sealed as well, and delete what they like. So where the
+chain is signed, retention signs what it says with the same key, and an instance without the key deletes nothing.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Breakpoints:
         self._store = store
         self._clock = clock
         self._poll = poll
-        self._hinted, self._rung = asyncio.Event(), asyncio.Event()
+        self._hinted = asyncio.Event()
         self._by_workflow: Mapping[str, Mapping[str, str]] = {}
 
     def of(self, workflow: str) -> Mapping[str, str]:
@@ -52,5 +52,4 @@ class Breakpoints:
             read_at = self._clock.now()
             await self._clock.wait(read_at + _POLLS_AT_REST * self._poll, self._hinted)
             if self._clock.now() < read_at + self._poll:
-                self._rung.clear()
-                await self._clock.wait(read_at + self._poll, self._rung)
+                await self._clock.wait(read_at + self._poll, asyncio.Event())  # hints that come meanwhile are one
