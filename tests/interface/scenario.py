@@ -418,7 +418,7 @@ async def people(play: Play) -> None:
     await play.refused(door, "point", "x")
     await play.listed(door, "points")
     await play.listed(door, "points", execution_id=one.id, workflow="asking", kind="form", status=["open", "answered"])
-    await play.listed(door, "points", status=())
+    await play.listed(door, "points", execution_id=one.id, status=())
     await play.listed(one, "points")
     await play.listed(one, "points", status=[], children=True)
     await play.refused(door, "points", kind="question")
