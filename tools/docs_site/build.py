@@ -1,7 +1,7 @@
 """Build the documentation as a static site: python tools/docs_site/build.py [--docs FOLDER] OUTPUT.
 
 Every warning is an error. Sphinx reads a copy of `docs/`, to which the build adds the Python reference and the
-navigation; nothing is written beside the pages themselves.
+navigation; nothing is written beside the pages themselves. A site of the same sources is left as it is.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import tempfile
 from pathlib import Path
 
 import python_reference
+from freshness import digest_of_sources, is_current, mark_current
 from navigation import toctrees
 from sphinx.application import Sphinx
 from sphinx.util.console import nocolor
@@ -33,6 +34,10 @@ def main() -> int:
     parser.add_argument("output", type=Path, help="the folder of the site; it is replaced")
     arguments = parser.parse_args()
     nocolor()
+    digest = digest_of_sources() if arguments.docs == ROOT / "docs" else ""
+    if digest and is_current(arguments.output, digest):
+        print(f"The documentation is at {arguments.output / 'index.html'}; nothing has changed since it was built")
+        return 0
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder).resolve()
         source = _source(scratch, arguments.docs.resolve())
@@ -52,6 +57,8 @@ def main() -> int:
     said = warnings.getvalue().replace(str(source), str(arguments.docs))
     print(said, end="", file=sys.stderr)
     if app.statuscode == 0:
+        if digest:
+            mark_current(arguments.output, digest)
         print(f"The documentation is at {arguments.output / 'index.html'}")
     return app.statuscode
 
