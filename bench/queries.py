@@ -88,7 +88,7 @@ def _searches() -> dict[str, Callable[[Engine], Awaitable[object]]]:
 
     async def resumes(engine: Engine) -> object:
         (one, *_) = (await engine.executions(workflow="failing").page(1)).items
-        return len((await (await engine.execution(one.id)).resumes().page(LISTED)).items)
+        return len((await (await engine.execution(one.id)).resume_queue().page(LISTED)).items)
 
     async def events(engine: Engine) -> object:
         (one, *_) = (await engine.executions(workflow="failing").page(1)).items
@@ -103,7 +103,7 @@ def _searches() -> dict[str, Callable[[Engine], Awaitable[object]]]:
         "by error code": listed(error_code="division_by_zero"),
         "by tag": listed(tag="rare"),
         "by correlation id": listed(correlation_id="rare-1"),
-        "by the beginning of a correlation id": listed(search="rare-"),
+        "by the beginning of a correlation id": listed(q="rare-"),
         "by a part of the input, and the tag": listed(tag="rare", contains={"rare": True}),
         "by a part of the input": listed(contains={"rare": True}),
         "nodes of a workflow that failed": nodes,

@@ -53,7 +53,7 @@ async def work(db: str) -> None:
     """Work on the batch until it is completed; tell how far it is, and how much memory this process has had."""
     async with Engine(db, settings=SETTINGS, user="ann", roles=["operator"]) as engine:
         batch = await engine.batch("rewind", {"workflow": "asking"}, to="ask", idempotency_key=KEY)
-        while (await batch.refresh()).state != "completed":
+        while (await batch.refresh()).status != "completed":
             _say(batch.done)
             await asyncio.sleep(0.05)
         _say(batch.done)
@@ -90,12 +90,12 @@ async def try_canary(db: str, number: int) -> None:
         batch = await engine.batch("answer", where, data={}, canary=canary, idempotency_key="canary")
         await batch.wait()
         first, counts = -int(-number * SHARE // 1), await engine.counts()
-        found = (batch.state, batch.code, batch.done, counts.get("failed"), counts.get("paused"))
+        found = (batch.status, batch.code, batch.done, counts.get("failed"), counts.get("paused"))
         if found != ("stopped", "canary_failed", first, 1, number - first):
             raise SystemExit(f"The canary did not stop the batch where it must: {found}.")
         await (await batch.continue_()).wait()
         counts = await engine.counts()
-        found = (batch.state, batch.code, batch.done, counts.get("failed"), counts.get("completed"))
+        found = (batch.status, batch.code, batch.done, counts.get("failed"), counts.get("completed"))
         if found != ("completed", None, number, 1, number - 1):
             raise SystemExit(f"The batch did not go on as it must: {found}.")
 
@@ -104,10 +104,10 @@ async def judge(db: str, number: int) -> None:
     """Hold the log of every execution against the promise."""
     async with Engine(db, drive=False) as engine:
         (batch,) = await engine.batches().all()
-        figures = (batch.state, batch.total, batch.done, batch.skipped, batch.failed)
+        figures = (batch.status, batch.total, batch.done, batch.skipped, batch.failed)
         if figures != ("completed", number, number, 0, 0):
             raise SystemExit(f"The batch is {figures}.")
-        items = Counter([item.id async for item in batch.items(state="done")])
+        items = Counter([item.target async for item in batch.items(status="done")])
         entries = Counter([entry.target async for entry in engine.audit(act="execution.rewind")])
         rewound = Counter[int]()
         async for one in engine.executions(workflow="asking"):

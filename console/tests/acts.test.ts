@@ -56,7 +56,7 @@ test("many are sent a few at a time, what came too soon again, and each refusal 
 test("a filter is one of a batch only if the batch knows all of it", () => {
   const status = { name: "status", value: "failed" };
   expect(whereOf([status, { name: "workflow", value: "w" }])).toEqual({ workflow: "w", status: ["failed"] });
-  expect(whereOf([status, { name: "search", value: "w" }])).toBeNull();
+  expect(whereOf([status, { name: "q", value: "w" }])).toBeNull();
   expect(whereOf([])).toBeNull();
 });
 

@@ -20,7 +20,7 @@ test("a saved view is shown as the chips that it was saved from", () => {
   const filter = filterOf(chips);
   expect(filter).toEqual({
     ...{ workflow: "refund", status: ["failed", "paused"], min_resumes: 2, since: "2d" },
-    ...{ where: ["input.total>1"], search: "A-2" },
+    ...{ where: ["input.total>1"], q: "A-2" },
   });
   expect(chipsOf({ ...filter, order: "created" })).toEqual(chips);
   expect(chipsOf({ ...filter, contains: { a: 1 } as never })).toBeNull(); // what no chip can say is not shown as less

@@ -47,7 +47,7 @@ test("chips and text of a filter say the same", () => {
   expect(query(parse("status:failed status:paused workflow:a workflow:b x"))).toEqual({
     status: ["failed", "paused"],
     workflow: "b",
-    search: "x",
+    q: "x",
   });
 });
 

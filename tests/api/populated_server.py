@@ -62,12 +62,12 @@ async def _path_of(api: Api, work: Held, route: Route, seen: str) -> dict[str, s
         return {"token": await _token(api, work)}
     if route.name in _OF_POINTS:
         return await _point(api, route)
-    if not acts and route.name != "plan_retry":
-        beside = {"get_pause_point_at": {"context": "review"}, "plan_rewind": {"to": "review"}}.get(route.name, {})
+    if not acts:
+        beside = {"get_pause_point_at": {"context": "review"}}.get(route.name, {})
         return {"id": EXECUTION if family == "executions" else seen, **beside}
     if route.name in ("run_now", "cancel_retry"):
         return {"id": await _waiting(api, work, route)}
-    begun = await resting(api, _FAILS if route.name in ("retry_execution", "plan_retry") else _ORDER, _GIVEN)
+    begun = await resting(api, _FAILS if route.name == "retry_execution" else _ORDER, _GIVEN)
     await _hold(api, route, begun["id"])
     if family == "resume":
         return {"workflow": "order", "execution": begun["id"], "context": "review"}

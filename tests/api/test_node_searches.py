@@ -24,7 +24,7 @@ async def found(api: Api, query: str, limit: int = 2) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     following = ""
     while True:
-        page = await api.get(f"/nodes?limit={limit}{query}{following}", as_="viewer")
+        page = await api.get(f"/node-executions?limit={limit}{query}{following}", as_="viewer")
         assert page.status == 200, page.body
         items += page.json["items"]
         assert len(page.json["items"]) <= limit
@@ -77,5 +77,5 @@ async def test_a_wrong_search_of_nodes_is_refused(tmp_path: Path) -> None:
             (f"cursor={cursor_of(1, 'x/1')}", "malformed_cursor"),
             (f"cursor={cursor_of(1, 'x')}", "malformed_cursor"),
         ):
-            answered = await api.get(f"/nodes?{query}", as_="viewer")
+            answered = await api.get(f"/node-executions?{query}", as_="viewer")
             assert (answered.status, answered.json["code"]) == (400, code)

@@ -37,7 +37,7 @@ get_execution           -    -     -        yes    yes      yes      yes
 list_history            -    -     -        yes    yes      yes      yes
 list_nodes              -    -     -        yes    yes      yes      yes
 list_legs               -    -     -        yes    yes      yes      yes
-list_resumes            -    -     -        yes    yes      yes      yes
+list_resume_queue       -    -     -        yes    yes      yes      yes
 replay_execution        -    -     -        yes    yes      yes      yes
 list_logs               -    -     -        -      -        yes      yes
 get_graph               -    -     -        yes    yes      yes      yes
@@ -50,13 +50,10 @@ cancel_execution        -    -     -        -      -        yes      yes
 retry_execution         -    -     -        -      -        yes      yes
 rewind_execution        -    -     -        -      -        yes      yes
 move_execution          -    -     -        -      -        yes      yes
-plan_retry              -    -     -        yes    yes      yes      yes
-plan_rewind             -    -     -        yes    yes      yes      yes
 run_now                 -    -     -        -      -        yes      yes
 cancel_retry            -    -     -        -      -        yes      yes
 list_retries            -    -     -        yes    yes      yes      yes
 fork_execution          -    -     -        -      -        yes      yes
-plan_fork               -    -     -        yes    yes      yes      yes
 stream                  -    -     -        yes    yes      yes      yes
 follow_changes          -    -     -        yes    yes      yes      yes
 list_pause_points       -    -     -        yes    yes      yes      yes
@@ -143,7 +140,7 @@ list_batch_items        -    -     -        yes    yes      yes      yes
 stop_batch              -    -     -        -      yes      yes      yes
 continue_batch          -    -     -        -      yes      yes      yes
 delete_batch            -    -     -        -      yes      yes      yes
-search_nodes            -    -     -        yes    yes      yes      yes
+list_node_executions    -    -     -        yes    yes      yes      yes
 list_people             -    -     -        -      -        -        yes
 get_person              -    -     -        -      -        -        yes
 save_person             -    -     -        -      -        -        yes

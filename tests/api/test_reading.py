@@ -144,7 +144,7 @@ async def test_an_execution_shows_the_lease_of_the_instance_that_drives_it(tmp_p
         assert MOMENT.fullmatch(lease["expires_at"])
 
 
-@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/resumes", "/replay", "/graph", "/why"])
+@pytest.mark.parametrize("what", ["", "/history", "/nodes", "/legs", "/resume-queue", "/replay", "/graph", "/why"])
 async def test_what_is_not_there_cannot_be_read(tmp_path: Path, what: str) -> None:
     async with served(tmp_path) as api:
         unknown = await api.get(f"/executions/{NOBODY}{what}")
@@ -190,7 +190,7 @@ async def test_lists_are_narrowed_down_and_go_on_where_they_stopped(tmp_path: Pa
         assert await listed(api, until=third) == started[3:]
         assert await listed(api, max_duration="1h") == started[2:]
         assert await listed(api, min_resumes=1) == await listed(api, error_code="late") == []
-        assert await listed(api, search="c-") == await listed(api, correlation_id="c-4") + started[2:] == started[1:]
+        assert await listed(api, q="c-") == await listed(api, correlation_id="c-4") + started[2:] == started[1:]
 
     assert ids(first) == started[:4]
     assert set(first.json["items"][0]) == {
@@ -231,8 +231,8 @@ async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
         ("workflow=flow%0A", "invalid_parameter"),
         ("tag=%00", "invalid_parameter"),
         ("colour=red", "invalid_parameter"),
-        ("search=", "invalid_parameter"),
-        ("search=%00", "invalid_parameter"),
+        ("q=", "invalid_parameter"),
+        ("q=%00", "invalid_parameter"),
         ("since=yesterday", "invalid_parameter"),
         ("since=2026-11-20T08:00:00", "invalid_parameter"),
         ("until=0001-01-01T00:00:00%2B14:00", "invalid_parameter"),
@@ -570,8 +570,8 @@ async def test_events_are_found_by_node_type_and_number_from_either_end(
         of_point = {one["data"]["point"] for one in opened if one["context_id"] == "ask"}
         of_ask = [one for one in log if one["context_id"] == "ask" or one["data"].get("point") in of_point]
         assert {"PausePointAnswered", "PausePointApplied"} <= {one["type"] for one in of_ask}
-        assert await found("&node=ask") == of_ask
-        assert await found("&node=ask&type=PausePointApplied,NodeCompleted&order=newest") == [
+        assert await found("&context_id=ask") == of_ask
+        assert await found("&context_id=ask&type=PausePointApplied,NodeCompleted&order=newest") == [
             one for one in of_ask[::-1] if one["type"] in ("PausePointApplied", "NodeCompleted")
         ]
         wrong = await api.get(f"/executions/{started.id}/history?type=Nothing", as_="viewer")

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("each_database")
 
 
 async def resumes(api: Api, execution: str) -> list[dict[str, Any]]:
-    answered = await api.get(f"/executions/{execution}/resumes", as_="viewer")
+    answered = await api.get(f"/executions/{execution}/resume-queue", as_="viewer")
     assert answered.status == 200, answered.body
     items: list[dict[str, Any]] = answered.json["items"]
     return items
@@ -47,8 +47,8 @@ async def test_each_answer_has_its_turn_and_a_leg_of_its_own(tmp_path: Path) -> 
         await ended(api, started.id)
         done = await resumes(api, started.id)
         legs = (await api.get(f"/executions/{started.id}/legs", as_="viewer")).json["items"]
-        pages = await api.get(f"/executions/{started.id}/resumes?limit=1", as_="viewer")
-        rest = await api.get(f"/executions/{started.id}/resumes?cursor={pages.json['next']}", as_="viewer")
+        pages = await api.get(f"/executions/{started.id}/resume-queue?limit=1", as_="viewer")
+        rest = await api.get(f"/executions/{started.id}/resume-queue?cursor={pages.json['next']}", as_="viewer")
 
     assert seen(waiting) == [("one:all.a", "pending", 1), ("two:all.b", "pending", 2)]
     assert [(one["answer"], one["answered_by"], one["depth"]) for one in waiting] == [

@@ -289,7 +289,9 @@ def test_a_fork_begins_with_the_results_of_its_origin(cli: Run, reviewed: str) -
         "Called again: none",
         "Nothing was changed.",
     ]
-    assert cli("fork", reviewed, "--from", "review", "--at", "1").code == 2
+    after_event = cli("fork", reviewed, "--from", "1", "--dry-run", "--json").json
+    assert (after_event["at"], after_event["superseded"]) == (1, [])
+    assert cli("fork", reviewed, "--from", "999").code == 2
     assert cli("fork", reviewed, "--from", "nowhere").code == 3
     made = cli("fork", reviewed, "--from", "review", "--reason", "again", "--json").json
     assert made["forked_from"] == reviewed

@@ -66,7 +66,7 @@ class Ran:
 def test_every_act_has_a_command(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     run = Ran(at, capsys)
     planned = run("batch", "pause", "--workflow", "asking", "--where", "n=1", "--dry-run")
-    assert (planned["state"], planned["total"], len(planned["sample"])) == ("planned", 1, 1)
+    assert (planned["status"], planned["total"], len(planned["sample"])) == ("pending", 1, 1)
     assert "would be done to 3 items" in run.said("batch", "pause", "--workflow", "asking", "--dry-run")
     for act, more, done in (
         ("pause", ["--reason", "Lunch", "--rate", "100/s"], 3),
@@ -78,25 +78,25 @@ def test_every_act_has_a_command(at: list[str], capsys: pytest.CaptureFixture[st
         ("purge", [], 3),
     ):
         made = run("batch", act, "--workflow", "asking", *more)
-        assert (made["state"], made["done"], made["failed"]) == ("completed", done, 0), act
+        assert (made["status"], made["done"], made["failed"]) == ("completed", done, 0), act
     assert run("batch", "redeliver", "--id", UNKNOWN)["skipped"] == 1
     assert run("batch", "replay", "--trigger", UNKNOWN, "--id", "x")["skipped"] == 1
     assert len(run("batches")["items"]) == 9
-    assert len(run("batches", "--state", "stopped")["items"]) == 0
+    assert len(run("batches", "--status", "stopped")["items"]) == 0
     assert "completed" in run.said("batches")
 
 
 def test_a_batch_is_shown_stopped_continued_and_deleted(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     run = Ran(at, capsys)
     made = run("batch", "pause", "--workflow", "asking", "--canary", "30%", "--watch", "1h", "--no-wait")
-    while run("batch", "show", made["id"])["state"] != "watching":
+    while run("batch", "show", made["id"])["status"] != "watching":
         pass  # it asks the server, which goes on meanwhile
     assert "is watched until" in run.said("batch", "show", made["id"])
-    assert [one["state"] for one in run("batch", "items", made["id"])["items"]] == ["done", "pending", "pending"]
-    assert len(run("batch", "items", made["id"], "--state", "done")["items"]) == 1
+    assert [one["status"] for one in run("batch", "items", made["id"])["items"]] == ["done", "pending", "pending"]
+    assert len(run("batch", "items", made["id"], "--status", "done")["items"]) == 1
     assert run("batch", "stop", made["id"], "--reason", "Enough")["reason"] == "Enough"
     assert "Enough" in run.said("batch", "show", made["id"], "--follow", code=10)
-    assert run("batch", "continue", made["id"])["state"] == "running"
+    assert run("batch", "continue", made["id"])["status"] == "running"
     run("batch", "stop", made["id"])
     run.said("batch", "delete", made["id"])
     assert run_command(["batch", "show", made["id"], *at]) == 3

@@ -50,14 +50,14 @@ def test_the_end_of_the_input_is_the_end(cli: Run, waiting: str) -> None:
 
 
 def test_the_resume_queue_is_listed(cli: Run, waiting: str) -> None:
-    assert cli("resumes", waiting).out.strip() == "Nothing was answered yet."
+    assert cli("resume-queue", waiting).out.strip() == "Nothing was answered yet."
     (point,) = cli("show", waiting, "--json").json["pause_points"]
     assert cli("answer", waiting, '{"size": 1}').code == 0
-    (entry,) = cli("resumes", waiting, "--json").json["items"]
+    (entry,) = cli("resume-queue", waiting, "--json").json["items"]
     assert (entry["point_id"], entry["status"], entry["position"]) == (point["id"], "pending", 1)
-    assert "pending (position 1)" in cli("resumes", waiting).out
+    assert "pending (position 1)" in cli("resume-queue", waiting).out
     go_on(cli, waiting)
-    assert "completed" in cli("resumes", waiting).out
+    assert "completed" in cli("resume-queue", waiting).out
 
 
 def test_the_log_is_read_by_node_and_type_and_from_its_end(cli: Run, waiting: str) -> None:
@@ -66,7 +66,7 @@ def test_the_log_is_read_by_node_and_type_and_from_its_end(cli: Run, waiting: st
     assert newest == log[:-3:-1]
     opened = cli("history", waiting, "--type", "PausePointOpened", "--until", str(len(log)), "--json").json["items"]
     assert opened == [one for one in log if one["type"] == "PausePointOpened"]
-    of_node = cli("history", waiting, "--node", opened[0]["context_id"], "--json").json["items"]
+    of_node = cli("history", waiting, "--context-id", opened[0]["context_id"], "--json").json["items"]
     assert opened[0] in of_node
     assert all(one["context_id"] == opened[0]["context_id"] for one in of_node)
     assert cli("history", waiting, "--type", "Nothing").code == 2

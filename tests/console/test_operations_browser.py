@@ -49,7 +49,7 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Oper
         hook = {"name": "ops-hook", "kind": "webhook", "address": "http://127.0.0.1:1/never"}
         await api.post("/destinations", hook)
         await api.post("/keys", {"name": "leaver", "user": "eve", "roles": ["viewer"]})
-        which = {"act": "pause", "where": {"workflow": "refund"}, "reason": HOSTILE[:200], "rate": "1/h"}
+        which = {"act": "pause", "where": {"workflow": "refund"}, "with": {"reason": HOSTILE[:200]}, "rate": "1/h"}
         batch = await api.post("/batches", which)
         yield Operated(api, batch.json["id"])
 
@@ -104,7 +104,7 @@ async def test_an_operator_stops_a_batch_reads_its_results_and_has_it_continue(
         await page.keyboard.press("Escape")
         await page.get_by_role("button", name="Continue").click()
         await expect(page.get_by_role("list", name="Batches")).not_to_contain_text("Wrong day")
-        assert (await server.api.get(f"/batches/{server.batch}")).json["state"] != "stopped"
+        assert (await server.api.get(f"/batches/{server.batch}")).json["status"] != "stopped"
         assert seen.errors == []
 
 

@@ -32,7 +32,7 @@ def test_its_program_prints_what_the_page_says(
     said = capsys.readouterr().out
     assert "order: 3 open executions; 0 could move to version 2." in said
     assert "It runs this version already." in said
-    assert "move collecting" in said
+    assert "move pending" in said
     assert run_command(["plan", "order.yaml", "--map", "check", "--db", "sqlite:///orders.db"]) == 2
     assert "is not old=new" in capsys.readouterr().err
 

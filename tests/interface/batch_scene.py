@@ -23,7 +23,7 @@ async def batches(play: Play) -> None:
     await play.listed(door, "batches")
     await play.refused(door, "find_batch", UNKNOWN)
     await play.refused(door, "find_batch", "seven")
-    await play.refused(door, "batches", state="never")
+    await play.refused(door, "batches", status="never")
     for act, where, more in (
         ("explode", which, {}),
         ("pause", {}, {}),
@@ -53,8 +53,8 @@ async def batches(play: Play) -> None:
     await play.refused(made, "stop")
     await play.refused(made, "continue_")
     await play.listed(made, "items")
-    await play.listed(made, "items", state="failed")
-    await play.refused(made, "items", state="never")
+    await play.listed(made, "items", status="failed")
+    await play.refused(made, "items", status="never")
     await _every_act(play, which)
     await _points(play)
     await _of_others(play)
@@ -138,4 +138,4 @@ async def _stopped(play: Play, which: dict[str, Any]) -> None:
     await play.do(found, "refresh")
     await play.call(found, "delete")
     await play.refused(found, "refresh")
-    await play.listed(door, "batches", state="stopped")
+    await play.listed(door, "batches", status="stopped")

@@ -159,12 +159,12 @@ async def _searches(play: Play, door: Any, id_: str) -> None:
     await play.listed(door, "executions", since=late)
     await play.listed(door, "executions", correlation_id="c-1", min_resumes=0)
     await play.listed(door, "executions", error_code="none")
-    await play.listed(door, "executions", search=id_[:13])
+    await play.listed(door, "executions", q=id_[:13])
     await play.refused(door, "executions", since=datetime(2000, 1, 1))  # noqa: DTZ001 - it has no zone
     await play.refused(door, "executions", min_duration="long")
     await play.refused(door, "executions", min_resumes=-1)
-    await play.refused(door, "executions", search="")
-    await play.refused(door, "executions", order="paused", search="c")
+    await play.refused(door, "executions", q="")
+    await play.refused(door, "executions", order="paused", q="c")
     await play.refused(door, "executions", status="sleeping")
     await play.refused(door, "executions", order="random")
 
@@ -230,7 +230,7 @@ async def starting(play: Play) -> None:
     for wanted in ({}, {"parent": "", "status": "completed"}, {"parent": "nothing"}, {"context_id": "out"}):
         await play.listed(done, "nodes", **wanted)
     await play.listed(done, "legs")
-    await play.listed(done, "resumes")
+    await play.listed(done, "resume_queue")
     await play.do(done, "graph")
     await play.do(paused, "why")
     await play.do(done, "why")
@@ -269,12 +269,12 @@ async def _events(play: Play, done: Any) -> None:
     for wanted in (
         {"since": 1, "until": 3, "order": "newest"},
         {"type": "ExecutionCompleted"},
-        {"type": ["NodeCompleted", "NodeStarted"], "node": "out"},
-        {"node": "nowhere"},
+        {"type": ["NodeCompleted", "NodeStarted"], "context_id": "out"},
+        {"context_id": "nowhere"},
         {"since": 3, "until": 1},
     ):
         await play.listed(done, "history", **wanted)
-    for wrong in ({"type": "Nothing"}, {"order": "best"}, {"until": -1}, {"node": ""}):
+    for wrong in ({"type": "Nothing"}, {"order": "best"}, {"until": -1}, {"context_id": ""}):
         await play.refused(done, "history", **wrong)
 
 
@@ -337,10 +337,11 @@ async def forking(play: Play) -> None:
     await play.do(origin, "wait", "people")
     await play.do(origin, "plan_fork")
     await play.do(origin, "plan_fork", "size")
-    await play.do(origin, "plan_fork", at=1)
+    await play.do(origin, "plan_fork", 1)
     await play.refused(origin, "plan_fork", "nowhere")
-    await play.refused(origin, "plan_fork", at=999)
-    await play.refused(origin, "plan_fork", "size", at=1)
+    await play.refused(origin, "plan_fork", 999)
+    await play.refused(origin, "plan_fork", -1)
+    await play.refused(origin, "plan_fork", True)
     await play.refused(origin, "plan_fork", version=99)
     await play.refused(origin, "fork", "size", reason="x" * 300)
     fork = await play.do(origin, "fork", reason="again", idempotency_key="f")

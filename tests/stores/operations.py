@@ -394,7 +394,7 @@ class Operations(Accesses):
             "min_duration": dice.choice((0, 5, 60_000)),
             "max_duration": dice.choice((0, 5, 100)),
             "min_resumes": dice.randrange(3),
-            "search": dice.choice(("c", "c1", "a", "b", self._id()[:9], self._id())),
+            "q": dice.choice(("c", "c1", "a", "b", self._id()[:9], self._id())),
         }
         return {name: fields[name] for name in dice.sample(sorted(fields), dice.choice((1, 1, 2, 3)))}
 

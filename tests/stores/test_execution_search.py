@@ -101,25 +101,25 @@ FILTERS: dict[str, tuple[ExecutionFilter, Callable[[ExecutionRow], object]]] = {
         lambda r: r.info.parent_id and r.info.created_at >= 3_000,
     ),
     "whole key": (
-        ExecutionFilter(search="order-1"),
+        ExecutionFilter(q="order-1"),
         lambda r: "order-1" in r.info.tags or r.info.correlation_id == "order-1",
     ),
-    "beginning of keys": (ExecutionFilter(search="orde"), lambda r: r.info.correlation_id is not None),
-    "whole id": (ExecutionFilter(search=uid(7)), lambda r: r.head.execution_id == uid(7)),
-    "beginning of ids": (ExecutionFilter(search=uid(7)[:13].upper()), lambda r: r.head.execution_id == uid(7)),
-    "beginning of an id that is too short": (ExecutionFilter(search=uid(7)[:7]), lambda _: False),
+    "beginning of keys": (ExecutionFilter(q="orde"), lambda r: r.info.correlation_id is not None),
+    "whole id": (ExecutionFilter(q=uid(7)), lambda r: r.head.execution_id == uid(7)),
+    "beginning of ids": (ExecutionFilter(q=uid(7)[:13].upper()), lambda r: r.head.execution_id == uid(7)),
+    "beginning of an id that is too short": (ExecutionFilter(q=uid(7)[:7]), lambda _: False),
     "key of a workflow": (
-        ExecutionFilter(search="order-2", workflow="refund"),
+        ExecutionFilter(q="order-2", workflow="refund"),
         lambda r: r.info.correlation_id == "order-2" and r.head.workflow == "refund",
     ),
-    "nothing": (ExecutionFilter(search="order-1%"), lambda _: False),
+    "nothing": (ExecutionFilter(q="order-1%"), lambda _: False),
     "input": (ExecutionFilter(where=b'{"n": 1}', min_resumes=1), lambda r: _n(r) % 3 == 1 and r.resume_count > 0),
     "input of an error": (
         ExecutionFilter(where=b'{"n": 1}', error_code="e1"),
         lambda r: _n(r) % 3 == 1 and r.closed is not None and r.closed.error_code == "e1",
     ),
     "input of a key": (
-        ExecutionFilter(where=b'{"n": 2}', search="order-1"),
+        ExecutionFilter(where=b'{"n": 2}', q="order-1"),
         lambda r: _n(r) % 3 == 2 and ("order-1" in r.info.tags or r.info.correlation_id == "order-1"),
     ),
 }

@@ -35,18 +35,18 @@ async def statuses(layover: Layover) -> list[str]:
 
 
 def figures(batch: BatchHandle) -> tuple[str, int, int, int, int]:
-    return batch.state, batch.total, batch.done, batch.skipped, batch.failed
+    return batch.status, batch.total, batch.done, batch.skipped, batch.failed - batch.skipped
 
 
 async def test_a_dry_run_counts_and_shows_items_and_changes_nothing(layover: Layover) -> None:
     started = await asking(layover, 25)
     planned = await layover.batch("pause", {"workflow": "asking"}, dry_run=True, canary={"share": "5%", "watch": "1h"})
-    assert figures(planned) == ("planned", 25, 0, 0, 0)
+    assert figures(planned) == ("pending", 25, 0, 0, 0)
     assert planned.info.id is None
     assert planned.canary is not None
     assert planned.canary.count == 2
-    assert [one.id for one in planned.sample] == [one.id for one in reversed(started)][:20]
-    assert (await planned.wait()).state == "planned"
+    assert [one.target for one in planned.sample] == [one.id for one in reversed(started)][:20]
+    assert (await planned.wait()).status == "pending"
     assert [one async for one in layover.batches()] == []
     assert {*await statuses(layover)} == {"paused"}  # for a person
     assert not any([(await one.why()).summary for one in started if "operator" in (await one.why()).summary])
@@ -75,14 +75,14 @@ async def test_items_are_found_by_every_filter_of_the_list(layover: Layover) -> 
         ({"until": between.isoformat()}, {first.id}),
         ({"workflow": "failing", "until": "90m"}, {first.id}),
         ({"correlation_id": "order-7"}, {first.id}),
-        ({"search": "order-"}, {first.id}),
+        ({"q": "order-"}, {first.id}),
         ({"error_code": "other"}, set()),
         ({"workflow": "failing", "min_duration": "1d"}, set()),
         ({"workflow": "failing", "max_duration": "1d"}, {first.id, second.id}),
         ({"workflow": "failing", "min_resumes": 1}, set()),
     ):
         planned = await layover.batch("retry", where, dry_run=True)
-        assert {one.id for one in planned.sample} == found, where
+        assert {one.target for one in planned.sample} == found, where
     for name, wrong in (("since", "yesterday"), ("until", "2026-11-20T08:00:00"), ("min_duration", "long")):
         with pytest.raises(InvalidInput) as refused:
             await layover.batch("retry", {"workflow": "failing", name: wrong})
@@ -124,9 +124,11 @@ async def test_items_that_the_act_does_not_fit_any_more_are_skipped_with_the_rea
     await started[0].answer("ask", {})
     await batch.wait()
     assert figures(batch) == ("completed", 4, 2, 2, 0)
-    skipped = [one async for one in batch.items(state="skipped")]
-    assert [(one.id, one.code) for one in skipped] == [(one.id, "wrong_state") for one in (started[1], started[0])]
-    assert all(one.reason for one in skipped)
+    assert (batch.failed, batch.skipped) == (2, 2)  # they failed, since the act did not fit them any more
+    skipped = [one async for one in batch.items(status="failed")]
+    assert [(one.target, one.code) for one in skipped] == [(one.id, "wrong_state") for one in (started[1], started[0])]
+    assert all(one.reason and one.skipped for one in skipped)
+    assert [(one.status, one.skipped) async for one in batch.items(status="done")] == [("done", False)] * 2
 
 
 async def test_a_paused_execution_is_not_paused_again(layover: Layover) -> None:
@@ -140,12 +142,12 @@ async def test_a_batch_is_stopped_and_goes_on_where_it_was(layover: Layover) -> 
     await asking(layover, 4)
     batch = await layover.batch("cancel", {"workflow": "asking"}, rate="1/m")
     await batch.stop("Wait.")
-    assert (batch.state, batch.code, batch.reason) == ("stopped", "stopped", "Wait.")
+    assert (batch.status, batch.code, batch.reason) == ("stopped", "stopped", "Wait.")
     await layover.skip("1h")
     assert figures(await batch.refresh()) == ("stopped", 4, 1, 0, 0)
     assert (await batch.stop()).reason == "Wait."
     await batch.continue_()
-    assert batch.state == "running"
+    assert batch.status == "running"
     await batch.wait()
     assert figures(batch) == ("completed", 4, 4, 0, 0)
     with pytest.raises(WrongState):
@@ -235,7 +237,7 @@ async def test_a_batch_stops_at_once_when_an_act_of_its_canary_fails(layover: La
     batch = await layover.batch("answer", where, data={}, canary={"share": 0.1, "watch": "1h"})
     assert figures(await batch.refresh()) == ("stopped", 10, 0, 0, 1)
     assert batch.code == "canary_failed"
-    (failed,) = [one async for one in batch.items(state="failed")]
+    (failed,) = [one async for one in batch.items(status="failed")]
     assert failed.code == "invalid_answer"
     assert len([one async for one in layover.points()]) == 10
 
@@ -279,7 +281,7 @@ async def test_what_was_never_there_is_not_purged(layover: Layover) -> None:
     unknown = "11111111-1111-4111-8111-111111111111"
     batch = await layover.as_user("eve", ["admin"]).batch("purge", {"ids": [unknown]})
     assert figures(await batch.refresh()) == ("completed", 1, 0, 1, 0)
-    assert [(one.id, one.code) async for one in batch.items()] == [(unknown, "unknown_execution")]
+    assert [(one.target, one.code) async for one in batch.items()] == [(unknown, "unknown_execution")]
 
 
 # Points
@@ -293,7 +295,7 @@ async def test_a_bulk_answer_is_for_one_node_and_skips_what_was_answered(layover
     await started[2].answer("ask", {"size": 9})  # the oldest is first
     await batch.wait()
     assert figures(batch) == ("completed", 3, 2, 1, 0)
-    assert [one.code async for one in batch.items(state="skipped")] == ["already_answered"]
+    assert [one.code async for one in batch.items(status="failed")] == ["already_answered"]
     assert [(await one.refresh()).output for one in started] == [{"size": 1}, {"size": 1}, {"size": 9}]
     assert (await other.refresh()).status == "paused"
 
@@ -306,7 +308,7 @@ async def test_a_bulk_decision_is_the_users_own_and_only_where_they_are_asked(la
     points = [point.id async for point in layover.points()]
     batch = await ann.batch("answer", {"ids": points}, approved=True)
     assert figures(await batch.refresh()) == ("completed", 2, 1, 0, 1)
-    assert [one.code async for one in batch.items(state="failed")] == ["not_allowed"]
+    assert [one.code async for one in batch.items(status="failed")] == ["not_allowed"]
     assert ((await mine.refresh()).status, (await theirs.refresh()).status) == ("completed", "paused")
     with pytest.raises(NotAllowed):
         await ann.batch("cancel", {"workflow": "mine"})

@@ -115,8 +115,8 @@ async def test_a_batch_moves_those_that_can_be_moved_and_skips_the_others(layove
     started = await begun(layover)
     await layover.register(SECOND)
     batch = await layover.batch("move", {"workflow": "order"}, version=2)
-    assert (batch.arguments, (await batch.refresh()).state) == ({"version": 2}, "completed")
-    assert [(one.id, one.code) async for one in batch.items(state="skipped")] == [(started[0].id, "cannot_move")]
+    assert (batch.options, (await batch.refresh()).status) == ({"version": 2}, "completed")
+    assert [(one.target, one.code) async for one in batch.items(status="failed")] == [(started[0].id, "cannot_move")]
     assert [(await one.refresh()).version for one in started] == [1, 2, 2]
     assert {one.request_id async for one in layover.audit(act="execution.move")} == {batch.id}
 
@@ -132,9 +132,9 @@ async def test_a_batch_of_moves_stops_when_its_canary_fails_afterwards(layover: 
         await layover.start("resting", {})
     await layover.register(flow({"id": "rest", "type": "delay", "duration": "5m"}, call("work"), name="resting"))
     batch = await layover.batch("move", {"workflow": "resting"}, version=2, canary={"share": "20%", "watch": "10m"})
-    assert ((await batch.refresh()).state, batch.done) == ("watching", 2)
+    assert ((await batch.refresh()).status, batch.done) == ("watching", 2)
     await layover.skip("1h")
-    assert ((await batch.refresh()).state, batch.code, batch.done) == ("stopped", "canary_failed", 2)
+    assert ((await batch.refresh()).status, batch.code, batch.done) == ("stopped", "canary_failed", 2)
     assert sorted([one.status async for one in layover.executions()]) == ["completed"] * 8 + ["failed"] * 2
 
 
@@ -166,7 +166,7 @@ async def test_each_is_moved_once_whenever_the_engine_dies(layover: Layover, poi
     batch = await ann.batch("move", {"workflow": "order"}, version=2, map=RENAMED)
     await batch.wait()
     assert layover.crashes == 1
-    assert (batch.state, batch.done, batch.failed) == ("completed", 3, 0)
+    assert (batch.status, batch.done, batch.failed) == ("completed", 3, 0)
     for one in started:
         assert [event.type async for event in one.history()].count("ExecutionMoved") == 1
     assert sorted([one.target async for one in layover.audit(act="execution.move")]) == sorted(

@@ -47,13 +47,13 @@ export const batchesQuery = infiniteQueryOptions({
   queryFn: ({ pageParam }) => take(client.GET("/api/v1/batches", { params: { query: at(pageParam) } })),
   ...paging<Schemas["BatchInfoPage"]>(),
 });
-export const batchItemsQuery = (id: string, state: string) =>
+export const batchItemsQuery = (id: string, status: string) =>
   infiniteQueryOptions({
-    queryKey: ["ops", "batch", id, state],
+    queryKey: ["ops", "batch", id, status],
     queryFn: ({ pageParam }) =>
       take(
         client.GET("/api/v1/batches/{id}/items", {
-          params: { path: { id }, query: { ...at(pageParam), ...given({ state: state as "done" }) } },
+          params: { path: { id }, query: { ...at(pageParam), ...given({ status: status as "done" }) } },
         }),
       ),
     ...paging<Schemas["BatchItemPage"]>(),

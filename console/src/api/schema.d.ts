@@ -103,7 +103,7 @@ export interface paths {
         };
         /**
          * List the events of an execution in their order; they are numbered from 0 without gaps.
-         * @description A page with `node` or `type` looks at no more than 10,000 events: it may have few, or none, while its `next` says that more are left.
+         * @description A page with `context_id` or `type` looks at no more than 10,000 events: it may have few, or none, while its `next` says that more are left.
          *
          *     Needs the permission `execution:read`.
          */
@@ -156,7 +156,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/executions/{id}/resumes": {
+    "/api/v1/executions/{id}/resume-queue": {
         parameters: {
             query?: never;
             header?: never;
@@ -167,7 +167,7 @@ export interface paths {
          * List the resume queue of an execution: answers to its pause points, in their order, and what became of each.
          * @description Needs the permission `execution:read`.
          */
-        get: operations["list_resumes"];
+        get: operations["list_resume_queue"];
         put?: never;
         post?: never;
         delete?: never;
@@ -357,15 +357,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Say what a retry would repeat, as things stand; nothing is changed. It is refused as the retry would be.
-         * @description Needs the permission `execution:read`.
-         */
-        get: operations["plan_retry"];
+        get?: never;
         put?: never;
         /**
          * Go on with a failed execution from what failed, or with what waits for an operator.
-         * @description Needs the permission `execution:cancel`.
+         * @description With `dry_run` the answer is what that would repeat, as things stand, and nothing is changed. It is refused as the retry would be.
+         *
+         *     Needs the permission `execution:cancel`.
          */
         post: operations["retry_execution"];
         delete?: never;
@@ -381,15 +379,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Say what a rewind to a node would repeat, drop and close, as things stand; nothing is changed.
-         * @description Needs the permission `execution:read`.
-         */
-        get: operations["plan_rewind"];
+        get?: never;
         put?: never;
         /**
          * Drop the results of a node and of all that came after it, and go on from there.
-         * @description Needs the permission `execution:cancel`.
+         * @description With `dry_run` the answer is what that would repeat, drop and close, as things stand, and nothing is changed.
+         *
+         *     Needs the permission `execution:cancel`.
          */
         post: operations["rewind_execution"];
         delete?: never;
@@ -491,15 +487,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Say what a fork would keep and repeat; nothing is changed. It is refused as the fork would be.
-         * @description Needs the permission `execution:read`.
-         */
-        get: operations["plan_fork"];
+        get?: never;
         put?: never;
         /**
          * Begin another execution with results of one, which stays as it is; both have to be allowed to the caller.
-         * @description It goes on from a `node`, or after the event `at`; without either, after the newest event. Nodes that are done before that keep their results; everything else is run again, with points, children and calls of its own. Variables are as if the dropped nodes had not run.
+         * @description It goes on `from` a node (its context id), or after the event of a number; without either, after the newest event. Nodes that are done before that keep their results; everything else is run again, with points, children and calls of its own. Variables are as if the dropped nodes had not run. With `dry_run` the answer (200) is what it would keep and repeat, and nothing is changed.
          *
          *     Needs the permission `execution:start`.
          */
@@ -1922,7 +1914,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Delete a batch that has ended or was stopped; what it has done stays done.
+         * Delete a batch that is not at work; what it has done stays done.
          * @description Needs the permission `execution:cancel` or `approval:decide` or `workflow:write` or `admin`.
          */
         delete: operations["delete_batch"];
@@ -1981,7 +1973,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Have a stopped batch go on where it was; after a failed canary, the rest is done without one.
+         * Have a batch that stopped or failed go on where it was; after a failed canary, the rest is done without one.
          * @description Needs the permission `execution:cancel` or `approval:decide` or `workflow:write` or `admin`.
          */
         post: operations["continue_batch"];
@@ -1991,7 +1983,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/nodes": {
+    "/api/v1/node-executions": {
         parameters: {
             query?: never;
             header?: never;
@@ -2004,7 +1996,7 @@ export interface paths {
          *
          *     Needs the permission `execution:read`.
          */
-        get: operations["search_nodes"];
+        get: operations["list_node_executions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2870,7 +2862,7 @@ export interface components {
         };
         /**
          * BatchBody
-         * @description One act on many items. With `dry_run` they are counted, and nothing changes.
+         * @description One act on many items, `with` its options. With `dry_run` they are counted, and nothing changes.
          */
         BatchBody: {
             /** @enum {unknown} */
@@ -2890,7 +2882,7 @@ export interface components {
              *       "min_duration": null,
              *       "max_duration": null,
              *       "min_resumes": null,
-             *       "search": null,
+             *       "q": null,
              *       "ids": [],
              *       "node": null,
              *       "state": null,
@@ -2900,12 +2892,97 @@ export interface components {
              *     }
              */
             where: components["schemas"]["WhichItems"];
+            with?: components["schemas"]["BatchOptions"];
             /** @default false */
             dry_run: boolean;
             /** @default null */
             rate: string | null;
             /** @default null */
             canary: components["schemas"]["CanaryBody"] | null;
+        };
+        /**
+         * BatchCanary
+         * @description The canary of a batch: how many items it has, and until when they are watched.
+         */
+        BatchCanary: {
+            share: number;
+            watch: string;
+            count: number | null;
+            watched_until: string | null;
+        };
+        /**
+         * BatchInfo
+         * @description One act on many items. It is `pending` while its items are collected, and `watching` while its canary is watched.
+         *
+         *         It has `stopped` if a user or its canary stopped it, and `failed` if what it asks for cannot be done; either can go
+         *         on. A dry run has no id, stays `pending`, and shows a `sample`.
+         */
+        BatchInfo: {
+            id: string | null;
+            /** @enum {unknown} */
+            act: "answer" | "cancel" | "move" | "pause" | "purge" | "redeliver" | "replay" | "resume" | "retry" | "rewind";
+            /** @enum {unknown} */
+            status: "completed" | "failed" | "pending" | "running" | "stopped" | "watching";
+            code: string | null;
+            reason: string;
+            user: string | null;
+            where: Record<string, never>;
+            with: Record<string, never>;
+            rate: string | null;
+            canary: components["schemas"]["BatchCanary"] | null;
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            created_at: string;
+            ended_at: string | null;
+            total: number;
+            more: boolean;
+            done: number;
+            failed: number;
+            skipped: number;
+            pending: number;
+            sample: components["schemas"]["BatchItem"][];
+        };
+        /**
+         * BatchInfoPage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        BatchInfoPage: {
+            items: components["schemas"]["BatchInfo"][];
+            next: string | null;
+        };
+        /**
+         * BatchItem
+         * @description One item of a batch, and what became of it.
+         *
+         *         It is `skipped` if it failed only since the act did not fit it any more: it was resumed, answered or deleted.
+         */
+        BatchItem: {
+            n: number;
+            target: string;
+            /** @enum {unknown} */
+            status: "done" | "failed" | "pending";
+            skipped: boolean;
+            code: string | null;
+            reason: string;
+            execution_id: string | null;
+            trigger_id: string | null;
+            at: string | null;
+        };
+        /**
+         * BatchItemPage
+         * @description One page of a list; `next` goes back in as `cursor`.
+         */
+        BatchItemPage: {
+            items: components["schemas"]["BatchItem"][];
+            next: string | null;
+        };
+        /**
+         * BatchOptions
+         * @description How a batch does its act: what the act takes when it is done to one item.
+         */
+        BatchOptions: {
             /** @default null */
             reason: string | null;
             /** @default null */
@@ -2921,78 +2998,6 @@ export interface components {
             approved: boolean | null;
             /** @default null */
             comment: string | null;
-        };
-        /**
-         * BatchCanary
-         * @description The canary of a batch: how many items it has, and until when they are watched.
-         */
-        BatchCanary: {
-            share: number;
-            watch: string;
-            count: number | null;
-            watched_until: string | null;
-        };
-        /**
-         * BatchInfo
-         * @description One act on many items. A dry run is `planned`, has no id, and shows a `sample`.
-         */
-        BatchInfo: {
-            id: string | null;
-            /** @enum {unknown} */
-            act: "answer" | "cancel" | "move" | "pause" | "purge" | "redeliver" | "replay" | "resume" | "retry" | "rewind";
-            /** @enum {unknown} */
-            state: "collecting" | "completed" | "planned" | "running" | "stopped" | "watching";
-            code: string | null;
-            reason: string;
-            user: string | null;
-            where: Record<string, never>;
-            arguments: Record<string, never>;
-            rate: string | null;
-            canary: components["schemas"]["BatchCanary"] | null;
-            /**
-             * Format: date-time
-             * @example 2026-03-01T09:30:00.000Z
-             */
-            created_at: string;
-            ended_at: string | null;
-            total: number;
-            more: boolean;
-            done: number;
-            skipped: number;
-            failed: number;
-            pending: number;
-            sample: components["schemas"]["BatchItem"][];
-        };
-        /**
-         * BatchInfoPage
-         * @description One page of a list; `next` goes back in as `cursor`.
-         */
-        BatchInfoPage: {
-            items: components["schemas"]["BatchInfo"][];
-            next: string | null;
-        };
-        /**
-         * BatchItem
-         * @description One item of a batch, and what became of it: `skipped` if the act did not fit it any more.
-         */
-        BatchItem: {
-            n: number;
-            id: string;
-            /** @enum {unknown} */
-            state: "done" | "failed" | "pending" | "skipped";
-            code: string | null;
-            reason: string;
-            execution_id: string | null;
-            trigger_id: string | null;
-            at: string | null;
-        };
-        /**
-         * BatchItemPage
-         * @description One page of a list; `next` goes back in as `cursor`.
-         */
-        BatchItemPage: {
-            items: components["schemas"]["BatchItem"][];
-            next: string | null;
         };
         /**
          * Bundle
@@ -3604,15 +3609,13 @@ export interface components {
         };
         /**
          * ForkBody
-         * @description Where the fork goes on: from a node, or after the event of a number. Without either, after the newest event.
+         * @description What the fork goes on `from`: a node, or the event of a number, after which it does. Default: the newest event.
          *
          *         Without an `input` or a `version` it has those of its origin.
          */
         ForkBody: {
             /** @default null */
-            node: string | null;
-            /** @default null */
-            at: number | null;
+            from: string | number | null;
             input?: unknown;
             /** @default null */
             version: number | null;
@@ -3620,6 +3623,8 @@ export interface components {
             id: string | null;
             /** @default null */
             reason: string | null;
+            /** @default false */
+            dry_run: boolean;
         };
         /**
          * ForkPlan
@@ -3633,6 +3638,7 @@ export interface components {
             kept: string[];
             repeated: string[];
             dropped: string[];
+            superseded: string[];
             calls: string[];
             variables: Record<string, never>;
         };
@@ -4588,6 +4594,16 @@ export interface components {
             legId: string | null;
         };
         /**
+         * RetryBody
+         * @description Why an execution is tried again.
+         */
+        RetryBody: {
+            /** @default null */
+            reason: string | null;
+            /** @default false */
+            dry_run: boolean;
+        };
+        /**
          * RevokedLinks
          * @description How many links lead nowhere from now on.
          */
@@ -4602,6 +4618,8 @@ export interface components {
             to: string;
             /** @default null */
             reason: string | null;
+            /** @default false */
+            dry_run: boolean;
         };
         /**
          * RotateBody
@@ -5163,7 +5181,7 @@ export interface components {
             /** @default null */
             min_resumes: number | null;
             /** @default null */
-            search: string | null;
+            q: string | null;
             /**
              * @default created
              * @enum {unknown}
@@ -5225,7 +5243,7 @@ export interface components {
          *
          *         Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
          *         `tag`, `parent_id`, `where`, `contains`, `correlation_id`, `error_code`, `since`, `until`, `min_duration`,
-         *         `max_duration`, `min_resumes`, `search` or `ids`, as the list of executions does. `answer` takes `workflow` and
+         *         `max_duration`, `min_resumes`, `q` or `ids`, as the list of executions does. `answer` takes `workflow` and
          *         `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
          *         `trigger_id`, and `ids` of inputs.
          */
@@ -5257,7 +5275,7 @@ export interface components {
             /** @default null */
             min_resumes: number | null;
             /** @default null */
-            search: string | null;
+            q: string | null;
             /** @default [] */
             ids: string[];
             /** @default null */
@@ -6172,21 +6190,6 @@ export interface components {
                     code?: "invalid_filter" | "invalid_parameter" | "malformed_cursor" | "malformed_id";
                     /** @constant */
                     status?: 400;
-                };
-            };
-        };
-        /** @description Unprocessable Entity: `invalid_input` */
-        invalid_input: {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemDetails"] & {
-                    /** @enum {unknown} */
-                    code?: "invalid_input";
-                    /** @constant */
-                    status?: 422;
                 };
             };
         };
@@ -7105,22 +7108,6 @@ export interface components {
                 };
             };
         };
-        /** @description Conflict: `workflow_inactive`, `wrong_state` */
-        "workflow_inactive.wrong_state": {
-            headers: {
-                "X-Request-Id": components["headers"]["RequestId"];
-                "Retry-After": components["headers"]["RetryAfter"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["ProblemDetails"] & {
-                    /** @enum {unknown} */
-                    code?: "workflow_inactive" | "wrong_state";
-                    /** @constant */
-                    status?: 409;
-                };
-            };
-        };
         /** @description Conflict: `wrong_state` */
         wrong_state: {
             headers: {
@@ -7195,7 +7182,7 @@ export interface operations {
                 /** @description Those that were resumed at least so often. */
                 min_resumes?: number;
                 /** @description The beginning of an id (8 characters at least) or of a correlation id, or a tag. */
-                search?: string;
+                q?: string;
                 /** @description The newest first; or those that are paused, the longest first. */
                 order?: "created" | "paused";
                 /** @description How many at most; more than 100 are not given. */
@@ -7408,8 +7395,8 @@ export interface operations {
                 since?: number;
                 /** @description The highest number of an event. */
                 until?: number;
-                /** @description A context id: of this node and its points. */
-                node?: string;
+                /** @description Of this node and its points. */
+                context_id?: string;
                 /** @description Such as `NodeFailed`; several are separated by commas, or the parameter is repeated. */
                 type?: string[];
                 /** @description Which come first. */
@@ -7537,7 +7524,7 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
-    list_resumes: {
+    list_resume_queue: {
         parameters: {
             query?: {
                 /** @description How many at most; more than 100 are not given. */
@@ -7949,42 +7936,6 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
-    plan_retry: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an execution.
-                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RepeatPlan"];
-                };
-            };
-            400: components["responses"]["invalid_parameter.malformed_id"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["cross_site.forbidden"];
-            404: components["responses"]["not_found.unknown_execution"];
-            409: components["responses"]["wrong_state"];
-            421: components["responses"]["misdirected"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
-        };
-    };
     retry_execution: {
         parameters: {
             query?: never;
@@ -8003,7 +7954,7 @@ export interface operations {
         };
         requestBody?: {
             content: {
-                "application/json": components["schemas"]["ReasonBody"];
+                "application/json": components["schemas"]["RetryBody"];
             };
         };
         responses: {
@@ -8015,7 +7966,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Execution"];
+                    "application/json": components["schemas"]["Execution"] | components["schemas"]["RepeatPlan"];
                 };
             };
             400: components["responses"]["invalid_parameter.malformed.malformed_id"];
@@ -8028,45 +7979,6 @@ export interface operations {
             415: components["responses"]["unsupported_media_type"];
             421: components["responses"]["misdirected"];
             422: components["responses"]["invalid_body"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
-        };
-    };
-    plan_rewind: {
-        parameters: {
-            query: {
-                /** @description The id of the node; in a scope, its context id. */
-                to: string;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an execution.
-                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["RepeatPlan"];
-                };
-            };
-            400: components["responses"]["invalid_parameter.malformed_id"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["cross_site.forbidden"];
-            404: components["responses"]["not_found.unknown_execution.unknown_node"];
-            409: components["responses"]["wrong_state"];
-            421: components["responses"]["misdirected"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
@@ -8102,7 +8014,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Execution"];
+                    "application/json": components["schemas"]["Execution"] | components["schemas"]["RepeatPlan"];
                 };
             };
             400: components["responses"]["invalid_parameter.malformed.malformed_id"];
@@ -8299,50 +8211,6 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
-    plan_fork: {
-        parameters: {
-            query?: {
-                /** @description From this node on. */
-                node?: string;
-                /** @description After the event of this number. */
-                at?: number;
-                /** @description In this version of the workflow. */
-                version?: number;
-            };
-            header?: never;
-            path: {
-                /**
-                 * @description The id of an execution.
-                 * @example 0195f2a6-7c00-7000-8000-5d1e0f3a9b42
-                 */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["RequestId"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ForkPlan"];
-                };
-            };
-            400: components["responses"]["invalid_parameter.malformed_id"];
-            401: components["responses"]["unauthenticated"];
-            403: components["responses"]["cross_site.forbidden"];
-            404: components["responses"]["not_found.unknown_execution.unknown_node.unknown_version.unknown_workflow"];
-            409: components["responses"]["workflow_inactive.wrong_state"];
-            421: components["responses"]["misdirected"];
-            422: components["responses"]["invalid_input"];
-            429: components["responses"]["rate_limited"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
-        };
-    };
     fork_execution: {
         parameters: {
             query?: never;
@@ -8365,6 +8233,17 @@ export interface operations {
             };
         };
         responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    "Idempotency-Replayed": components["headers"]["Replayed"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForkPlan"];
+                };
+            };
             /** @description Created */
             201: {
                 headers: {
@@ -11931,8 +11810,8 @@ export interface operations {
     list_batches: {
         parameters: {
             query?: {
-                /** @description Those in this state. */
-                state?: "collecting" | "completed" | "running" | "stopped" | "watching";
+                /** @description Those with this status. */
+                status?: "completed" | "failed" | "pending" | "running" | "stopped" | "watching";
                 /** @description How many at most; more than 100 are 100. */
                 limit?: number;
                 /** @description The `next` of the page before. */
@@ -12089,8 +11968,8 @@ export interface operations {
     list_batch_items: {
         parameters: {
             query?: {
-                /** @description Those in this state. */
-                state?: "done" | "failed" | "pending" | "skipped";
+                /** @description Those with this status. */
+                status?: "done" | "failed" | "pending";
                 /** @description How many at most; more than 100 are 100. */
                 limit?: number;
                 /** @description The `next` of the page before. */
@@ -12224,7 +12103,7 @@ export interface operations {
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];
         };
     };
-    search_nodes: {
+    list_node_executions: {
         parameters: {
             query?: {
                 /** @description Only nodes of executions of this workflow. */

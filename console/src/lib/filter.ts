@@ -27,14 +27,14 @@ export function parse(text: string): Chip[] {
   for (const [, name, quoted, bare] of text.matchAll(PART)) {
     const value = quoted !== undefined ? quoted.replace(/\\(.)/g, "$1") : (bare ?? "");
     if (name && KNOWN.has(name)) chips.push({ name, value });
-    else if (name) chips.push({ name: "search", value: `${name}:${value}` });
-    else chips.push({ name: "search", value });
+    else if (name) chips.push({ name: "q", value: `${name}:${value}` });
+    else chips.push({ name: "q", value });
   }
   return chips.filter((chip) => chip.value !== "");
 }
 
 export function write(chips: readonly Chip[]): string {
-  return chips.map(({ name, value }) => (name === "search" ? quote(value) : `${name}:${quote(value)}`)).join(" ");
+  return chips.map(({ name, value }) => (name === "q" ? quote(value) : `${name}:${quote(value)}`)).join(" ");
 }
 
 function quote(value: string): string {

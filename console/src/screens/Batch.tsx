@@ -45,7 +45,7 @@ export function BatchStart(props: {
   const where = isWhole && whole ? whole : { ids: [...ids] };
   const body = {
     ...{ act, where },
-    ...(reason.trim() ? { reason: reason.trim() } : {}),
+    ...(reason.trim() ? { with: { reason: reason.trim() } } : {}),
     ...(isCanary ? { canary: { share, watch } } : {}),
   };
   const plan = useQuery({
@@ -131,7 +131,7 @@ export function BatchStart(props: {
   );
 }
 
-const OVER = new Set(["completed", "stopped"]);
+const OVER = new Set(["completed", "stopped", "failed"]);
 
 export function BatchProgress({ id, close }: { id: string; close: () => void }) {
   const queries = useQueryClient();
@@ -139,15 +139,15 @@ export function BatchProgress({ id, close }: { id: string; close: () => void }) 
   const found = useQuery({
     queryKey: ["batches", id],
     queryFn: () => take(client.GET("/api/v1/batches/{id}", path)),
-    refetchInterval: (query) => (query.state.data && OVER.has(query.state.data.state) ? false : 1_000),
+    refetchInterval: (query) => (query.state.data && OVER.has(query.state.data.status) ? false : 1_000),
   });
   const stop = useMutation({
     mutationFn: () => take(client.POST("/api/v1/batches/{id}/stop", { ...path, body: {} as never })),
     onSettled: () => queries.invalidateQueries({ queryKey: ["batches", id] }),
   });
   const batch = found.data;
-  const through = batch ? batch.done + batch.skipped + batch.failed : 0;
-  const isOver = batch !== undefined && OVER.has(batch.state);
+  const through = batch ? batch.done + batch.failed : 0;
+  const isOver = batch !== undefined && OVER.has(batch.status);
   return (
     <Dialog
       title={words.titles[batch?.act ?? ""] ?? batch?.act ?? ""}
@@ -162,9 +162,9 @@ export function BatchProgress({ id, close }: { id: string; close: () => void }) 
       {batch && (
         <>
           <p role="status">
-            <strong>{words.state[batch.state] ?? batch.state}</strong>
+            <strong>{words.state[batch.status] ?? batch.status}</strong>
             {": "}
-            {words.counts(number(batch.done), number(batch.skipped), number(batch.failed))}
+            {words.counts(number(batch.done), number(batch.skipped), number(batch.failed - batch.skipped))}
           </p>
           <progress max={Math.max(1, batch.total)} value={through} aria-label={words.titles[batch.act]} />
           {batch.reason && (
@@ -185,18 +185,21 @@ export function BatchProgress({ id, close }: { id: string; close: () => void }) 
   );
 }
 
-const ITEM_GLYPH: Record<Schemas["BatchItem"]["state"] & string, string> = {
+const ITEM_GLYPH: Record<ReturnType<typeof became>, string> = {
   pending: "pending",
   done: "completed",
   skipped: "skipped",
   failed: "failed",
 };
 
+/** What became of an item: `skipped` if it failed only since the act did not fit it any more. */
+const became = (item: Schemas["BatchItem"]) => (item.skipped ? "skipped" : item.status);
+
 /** What went wrong comes first; then all in their order. */
 function Results({ id }: { id: string }) {
   const bad = useQuery({
     queryKey: ["batches", id, "failed"],
-    queryFn: () => take(client.GET("/api/v1/batches/{id}/items", of(id, { state: "failed" }))),
+    queryFn: () => take(client.GET("/api/v1/batches/{id}/items", of(id, { status: "failed" }))),
     staleTime: 0,
   });
   const all = useInfiniteQuery({
@@ -220,9 +223,9 @@ function Results({ id }: { id: string }) {
       <ul className="plain results">
         {items.map((item) => (
           <li key={item.n}>
-            <Status value={ITEM_GLYPH[item.state ?? "pending"]!} text={words.items[item.state ?? "pending"]!} />
-            <Link to="/executions/$id" params={{ id: item.execution_id ?? item.id }} search={{}} className="mono">
-              {item.id.slice(-8)}
+            <Status value={ITEM_GLYPH[became(item)]} text={words.items[became(item)]!} />
+            <Link to="/executions/$id" params={{ id: item.execution_id ?? item.target }} search={{}} className="mono">
+              {item.target.slice(-8)}
             </Link>
             <bdi className="soft">{item.reason}</bdi>
           </li>
@@ -237,6 +240,6 @@ function Results({ id }: { id: string }) {
   );
 }
 
-function of(id: string, query: { state?: "failed"; cursor?: string }) {
+function of(id: string, query: { status?: "failed"; cursor?: string }) {
   return { params: { path: { id }, query: { ...query, limit: 100 } } };
 }

@@ -173,6 +173,8 @@ function Run({ run }: { run: NodeExecution }) {
   );
 }
 
+const DRY = { dry_run: true, reason: null };
+
 /** What would be repeated, dropped and closed; only then it can be applied. */
 export function PlanDialog({ id, to, close }: { id: string; to?: string; close: () => void }) {
   const queries = useQueryClient();
@@ -180,9 +182,11 @@ export function PlanDialog({ id, to, close }: { id: string; to?: string; close: 
   const plan = useQuery({
     queryKey: ["execution", id, "plan", to ?? ""],
     queryFn: () =>
-      to
-        ? take(client.GET("/api/v1/executions/{id}/rewind", { params: { path: { id }, query: { to } } }))
-        : take(client.GET("/api/v1/executions/{id}/retry", { params: { path: { id } } })),
+      take(
+        to
+          ? client.POST("/api/v1/executions/{id}/rewind", { params: { path: { id } }, body: { to, ...DRY } })
+          : client.POST("/api/v1/executions/{id}/retry", { params: { path: { id } }, body: DRY }),
+      ) as Promise<Schemas["RepeatPlan"]>,
     staleTime: 0,
   });
   const apply = useMutation({

@@ -34,7 +34,7 @@ export function chipsOf(filter: Filter): Chip[] | null {
   }
   return chips;
 }
-const CHIPS: ReadonlySet<string> = new Set([...FILTERS, "search"]);
+const CHIPS: ReadonlySet<string> = new Set([...FILTERS, "q"]);
 
 export function SavedViews({ chips, set }: { chips: readonly Chip[]; set: (chips: Chip[]) => unknown }) {
   const queries = useQueryClient();

@@ -36,11 +36,12 @@ export const acts = {
     irrevocable: "What runs is stopped, open questions are closed. This cannot be undone.",
     stop: "Stop",
     state: {
-      collecting: "finding the executions",
+      pending: "finding the executions",
       running: "under way",
       watching: "watching the first ones",
       stopped: "stopped",
       completed: "completed",
+      failed: "failed",
     } as Record<string, string>,
     counts: (done: string, skipped: string, failed: string) => `${done} done, ${skipped} skipped, ${failed} failed`,
     items: { pending: "not yet", done: "done", skipped: "skipped", failed: "failed" } as Record<string, string>,

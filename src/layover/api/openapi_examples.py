@@ -76,8 +76,12 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
     points.LinkBody: {"for_two_days": {"user": "ben", "expires_in": "2d"}},
     points.ClaimBody: {"from_another_person": {"take": True}},
     forks.ForkBody: {
-        "from_a_node": {"node": "review", "reason": "With another limit"},
-        "after_an_event": {"at": 12, "input": {"amount": 90}, "version": 3},
+        "from_a_node": {"from": "review", "reason": "With another limit"},
+        "after_an_event": {"from": 12, "input": {"amount": 90}, "version": 3},
+    },
+    executions.RetryBody: {
+        "with_a_reason": {"reason": "The bank is up again"},
+        "what_it_would_do": {"dry_run": True},
     },
     scheduled_retries.RunNowBody: {"a_delay": {"context_id": "review", "reason": "The customer waits"}},
     scheduled_retries.CancelRetryBody: {"of_a_node": {"context_id": "review", "reason": "The shop is closed"}},
@@ -133,6 +137,7 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
         "with_a_canary": {
             "act": "retry",
             "where": {"workflow": "order", "status": ["failed"]},
+            "with": {"reason": "The bank is up again"},
             "rate": "50/s",
             "canary": {"share": "5%", "watch": "10m"},
         },

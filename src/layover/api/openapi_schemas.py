@@ -7,7 +7,8 @@ fields, whatever they hold, unless its struct leaves out what says nothing. What
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Final, get_args
 
 import msgspec
 
@@ -24,7 +25,7 @@ class Schemas:
     """The schemas of some types: those of structs stand under their names, and are referred to."""
 
     def __init__(self, types: Iterable[Any]) -> None:
-        wanted = list(dict.fromkeys(types))
+        wanted = list(dict.fromkeys(part for type_ in types for part in _parts(type_)))
         schemas, components = msgspec.json.schema_components(wanted, ref_template=_REF, schema_hook=schema_of)
         found = {type_: _renamed(schema) for type_, schema in zip(wanted, schemas, strict=True)}
         self._schemas: dict[Any, dict[str, Any]] = found
@@ -38,8 +39,14 @@ class Schemas:
             schema["title"] = name
 
     def of(self, type_: Any) -> dict[str, Any]:
-        """Return the schema of a type, which is a reference if it is a struct."""
-        return self._schemas[type_]
+        """Return the schema of a type: a reference if it is a struct, and of `A | B` either of them."""
+        parts = _parts(type_)
+        return {"anyOf": [self._schemas[one] for one in parts]} if len(parts) > 1 else self._schemas[type_]
+
+
+def _parts(type_: Any) -> tuple[Any, ...]:
+    """Return the structs of `A | B`, of which msgspec describes one at a time."""
+    return get_args(type_) if isinstance(type_, UnionType) else (type_,)
 
 
 def parameters_of(query: type[Any]) -> list[dict[str, Any]]:

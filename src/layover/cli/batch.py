@@ -98,8 +98,8 @@ class WhichExecutions:
     min_resumes: Annotated[
         int | None, Parameter(name="--min-resumes", help="Only executions that were resumed at least so often.")
     ] = None
-    search: Annotated[
-        str | None, Parameter(name="--search", help="Only executions whose id or correlation id begins with this.")
+    q: Annotated[
+        str | None, Parameter(name="--q", help="Only executions whose id or correlation id begins with this.")
     ] = None
     where: Annotated[
         tuple[str, ...],
@@ -128,7 +128,7 @@ class WhichExecutions:
             "min_duration": self.min_duration,
             "max_duration": self.max_duration,
             "min_resumes": self.min_resumes,
-            "search": self.search,
+            "q": self.q,
         }
         return {name: value for name, value in found.items() if value or value == 0}
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _BETWEEN_LOOKS: Final = 0.3  # seconds
 _BETWEEN_LINES: Final = 10.0
-_AT_REST: Final = ("stopped", "completed")
+_AT_REST: Final = ("stopped", "completed", "failed")
 
 
 async def follow(batch: BatchHandle, *, silent: bool) -> None:
@@ -22,7 +22,7 @@ async def follow(batch: BatchHandle, *, silent: bool) -> None:
     loop = asyncio.get_running_loop()
     said_at = loop.time()
     try:
-        while batch.state not in _AT_REST:
+        while batch.status not in _AT_REST:
             if status is not None:
                 status.start()
                 status.update(f"{_bar(batch.info)}{sentence(batch.info)}")
@@ -38,12 +38,12 @@ async def follow(batch: BatchHandle, *, silent: bool) -> None:
 
 def sentence(batch: BatchInfo) -> str:
     """Return how far a batch is."""
-    settled = batch.done + batch.skipped + batch.failed
-    parts = [f"{batch.act} {batch.state}: {settled:,} of {batch.total:,}"]
-    parts += [f"{count:,} {what}" for what, count in (("skipped", batch.skipped), ("failed", batch.failed)) if count]
+    settled, failed = batch.done + batch.failed, batch.failed - batch.skipped
+    parts = [f"{batch.act} {batch.status}: {settled:,} of {batch.total:,}"]
+    parts += [f"{count:,} {what}" for what, count in (("skipped", batch.skipped), ("failed", failed)) if count]
     return f"{', '.join(parts)}. {batch.reason}".strip()
 
 
 def _bar(batch: BatchInfo) -> str:
-    settled = batch.done + batch.skipped + batch.failed
+    settled = batch.done + batch.failed
     return f"{bar_of(settled, batch.total)} " if batch.total else ""

@@ -23,26 +23,29 @@ if TYPE_CHECKING:
 _MOST = 10_000
 
 Id = Annotated[str, Parameter(help="The id of a batch.")]
-State = Annotated[
-    Literal["collecting", "running", "watching", "stopped", "completed"] | None,
-    Parameter(help="Only those in this state."),
+Status = Annotated[
+    Literal["pending", "running", "watching", "stopped", "completed", "failed"] | None,
+    Parameter(help="Only those with this status."),
 ]
-ItemState = Annotated[
-    Literal["pending", "done", "skipped", "failed"] | None, Parameter(name="--state", help="Only those in this state.")
+ItemStatus = Annotated[
+    Literal["pending", "done", "failed"] | None, Parameter(name="--status", help="Only those with this status.")
 ]
 Limit = Annotated[int, Parameter(help="How many at most.")]
 Follow = Annotated[
-    bool, Parameter(name="--follow", negative="", show_default=False, help="Until it is completed or stopped.")
+    bool,
+    Parameter(
+        name="--follow", negative="", show_default=False, help="Until it is completed, or has stopped or failed."
+    ),
 ]
 
 
-def list_batches(*, state: State = None, limit: Limit = 50, at: At = HERE, json: Json = False) -> int:
+def list_batches(*, status: Status = None, limit: Limit = 50, at: At = HERE, json: Json = False) -> int:
     """List batches, the newest first."""
     _check_limit(limit)
 
     async def found() -> Page[BatchHandle]:
         async with door_to_read(at) as door:
-            return await page_of(door.batches(state=state), limit)
+            return await page_of(door.batches(status=status), limit)
 
     page = asyncio.run(found())
     if json:
@@ -52,12 +55,12 @@ def list_batches(*, state: State = None, limit: Limit = 50, at: At = HERE, json:
     else:
         rows = [
             [
-                *(one.id or "", one.act, one.state, str(one.total), str(one.done), str(one.skipped), str(one.failed)),
+                *(one.id or "", one.act, one.status, str(one.total), str(one.done), str(one.failed), str(one.skipped)),
                 *(moment(one.created_at), one.user or "-"),
             ]
             for one in page.items
         ]
-        print_table([["BATCH", "ACT", "STATE", "ITEMS", "DONE", "SKIPPED", "FAILED", "MADE", "BY"], *rows])
+        print_table([["BATCH", "ACT", "STATUS", "ITEMS", "DONE", "FAILED", "SKIPPED", "MADE", "BY"], *rows])
     return DONE
 
 
@@ -76,13 +79,13 @@ def show(batch: Id, /, *, follow_it: Follow = False, at: At = HERE, json: Json =
     return code_of(info) if follow_it else DONE
 
 
-def items(batch: Id, /, *, state: ItemState = None, limit: Limit = 100, at: At = HERE, json: Json = False) -> int:
+def items(batch: Id, /, *, status: ItemStatus = None, limit: Limit = 100, at: At = HERE, json: Json = False) -> int:
     """List the items of a batch, each with what became of it."""
     _check_limit(limit)
 
     async def found() -> Page[BatchItem]:
         async with door_to_read(at) as door:
-            return await page_of((await door.find_batch(batch)).items(state=state), limit)
+            return await page_of((await door.find_batch(batch)).items(status=status), limit)
 
     page = asyncio.run(found())
     if json:
@@ -122,7 +125,7 @@ def print_batch(batch: BatchInfo, *, json: bool) -> None:
     """Print a batch."""
     if json:
         print_json(batch)
-    elif batch.state == "planned":
+    elif batch.id is None:
         more = " at least" if batch.more else ""
         say(f"{batch.act} would be done to {batch.total:,} items{more}. Nothing was changed.")
         print_items(batch.sample)
@@ -132,16 +135,20 @@ def print_batch(batch: BatchInfo, *, json: bool) -> None:
 
 def code_of(batch: BatchInfo) -> int:
     """Return the code of a command that has waited for a batch."""
-    if batch.state in ("planned", "completed"):
-        return FAILED if batch.failed else DONE
-    return RESTING
+    if batch.id is None or batch.status == "completed":
+        return FAILED if batch.failed > batch.skipped else DONE
+    return FAILED if batch.status == "failed" else RESTING
 
 
 def print_items(found: tuple[BatchItem, ...]) -> None:
     """Print items of a batch."""
     if found:
-        rows = [[str(one.n), one.id, one.state, one.code or "-", one.reason] for one in found]
-        print_table([["N", "ITEM", "STATE", "CODE", "REASON"], *rows])
+        rows = [[str(one.n), one.target, _status(one), one.code or "-", one.reason] for one in found]
+        print_table([["N", "ITEM", "STATUS", "CODE", "REASON"], *rows])
+
+
+def _status(item: BatchItem) -> str:
+    return f"{item.status} (skipped)" if item.skipped else item.status
 
 
 def _act(batch: str, at: Target, by: str, act: Callable[[BatchHandle], Awaitable[BatchHandle]]) -> BatchHandle:

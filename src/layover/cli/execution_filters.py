@@ -42,7 +42,7 @@ Until = Annotated[str | None, Parameter(help="Only executions created before thi
 MinDuration = Annotated[str | None, Parameter(help="Only ended executions that took at least so long, such as 90s.")]
 MaxDuration = Annotated[str | None, Parameter(help="Only ended executions that took at most so long.")]
 MinResumes = Annotated[int | None, Parameter(help="Only executions that were resumed at least so often.")]
-Search = Annotated[
+Q = Annotated[
     str | None,
     Parameter(
         help="Only executions whose id (8 characters or more) or correlation id begins with this, or with this tag."

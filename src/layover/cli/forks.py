@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from layover.cli.acknowledgement import say_stored
 from layover.cli.doors import door_to_act, door_to_read, is_applied
-from layover.cli.exits import DONE, Stop
+from layover.cli.exits import DONE
 from layover.cli.id_prefix import execution_named
 from layover.cli.json_argument import given_data
 from layover.cli.options import HERE, At, By, ExecutionName, Json, Reason, acting
@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from layover import Execution, ForkPlan
     from layover.cli.options import Target
 
-FromNode = Annotated[
-    str | None, Parameter(name="--from", help="Go on from this node: its result and all behind it are dropped.")
-]
-AfterEvent = Annotated[
-    int | None, Parameter(name="--at", help="Go on after the event of this number; see `layover history`.")
+From = Annotated[
+    str | None,
+    Parameter(
+        name="--from",
+        help="Go on from this node, whose result and all behind it are dropped, or after the event of this number. "
+        "Default: after the newest event.",
+    ),
 ]
 NewInput = Annotated[
     str | None,
@@ -46,8 +48,7 @@ def fork(  # noqa: PLR0913 - each is a flag
     execution: ExecutionName,
     /,
     *,
-    node: FromNode = None,
-    event: AfterEvent = None,
+    from_: From = None,
     input: NewInput = None,  # noqa: A002 - the word of the field
     version: NewVersion = None,
     dry_run: DryRun = False,
@@ -57,17 +58,16 @@ def fork(  # noqa: PLR0913 - each is a flag
     json: Json = False,
 ) -> int:
     """Begin another execution with results of one, which stays as it is."""
-    if node is not None and event is not None:
-        raise Stop("--at: a fork goes on from a node or after an event: give --from or --at.")
+    start = int(from_) if from_ is not None and from_.isdecimal() else from_
     if dry_run:
-        return _show(execution, node, event, version, by, at, json=json)
+        return _show(execution, start, version, by, at, json=json)
     given = UNSET if input is None else given_data(input, "--input")
     who = acting(at, by)
 
     async def forked() -> tuple[Execution, bool]:
         async with door_to_act(at, who) as door:
             origin = await execution_named(door, execution)
-            made = await origin.fork(node, at=event, input=given, version=version, reason=reason)
+            made = await origin.fork(start, input=given, version=version, reason=reason)
             return made.info, is_applied(door)
 
     made, applied = asyncio.run(forked())
@@ -78,12 +78,10 @@ def fork(  # noqa: PLR0913 - each is a flag
     return DONE
 
 
-def _show(  # noqa: PLR0913 - each is a flag
-    execution: str, node: str | None, event: int | None, version: int | None, by: str, at: Target, *, json: bool
-) -> int:
+def _show(execution: str, start: str | int | None, version: int | None, by: str, at: Target, *, json: bool) -> int:
     async def planned() -> ForkPlan:
         async with door_to_read(at, acting(at, by)) as door:
-            return await (await execution_named(door, execution)).plan_fork(node, at=event, version=version)
+            return await (await execution_named(door, execution)).plan_fork(start, version=version)
 
     found = asyncio.run(planned())
     if json:

@@ -14,7 +14,7 @@ from layover.cli.execution_filters import (
     MaxDuration,
     MinDuration,
     MinResumes,
-    Search,
+    Q,
     Since,
     Statuses,
     Tag,
@@ -67,7 +67,7 @@ def list_executions(  # noqa: PLR0913 - each is an option
     min_duration: MinDuration = None,
     max_duration: MaxDuration = None,
     min_resumes: MinResumes = None,
-    search: Search = None,
+    q: Q = None,
     view: View = None,
     limit: Limit = 50,
     cursor: Cursor = None,
@@ -95,7 +95,7 @@ def list_executions(  # noqa: PLR0913 - each is an option
                 min_duration=min_duration,
                 max_duration=max_duration,
                 min_resumes=min_resumes,
-                search=search,
+                q=q,
             )
             found = door.executions(**saved | given)
             return await page_of(found, limit, cursor)

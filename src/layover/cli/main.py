@@ -50,8 +50,8 @@ _COMMANDS: dict[Group, dict[str, tuple[str, str]]] = {
         "show": ("show:show", "Show an execution: its nodes with their states, its pause points, its legs."),
         "watch": ("watch:watch", "Follow an execution, or all of them, as they go on."),
         "history": ("show:history", "Print the log of an execution."),
-        "resumes": (
-            "resumes:print_resumes",
+        "resume-queue": (
+            "resume_queue:print_resume_queue",
             "List what people answered, in its order, and what became of it.",
         ),
         "replay": ("replay:replay", "Go through a past execution event by event: its state after each of them."),

@@ -28,8 +28,9 @@ MOST_SHOWN = 1_000  # nodes and legs of one execution
 
 Since = Annotated[int, Parameter(help="The number of the first event.")]
 UntilNumber = Annotated[int | None, Parameter(name="--until", help="The number of the last event.")]
-NodeName = Annotated[
-    str | None, Parameter(name="--node", help="Only events of the node with this context id, and of its pause points.")
+ContextId = Annotated[
+    str | None,
+    Parameter(name="--context-id", help="Only events of the node with this context id, and of its pause points."),
 ]
 Types = Annotated[
     tuple[str, ...],
@@ -85,7 +86,7 @@ def history(  # noqa: PLR0913 - each is an option
     *,
     since: Since = 0,
     until: UntilNumber = None,
-    node: NodeName = None,
+    context_id: ContextId = None,
     type: Types = (),  # noqa: A002 - as everywhere
     newest: Newest = False,
     limit: Most = None,
@@ -97,7 +98,11 @@ def history(  # noqa: PLR0913 - each is an option
     async def events() -> Sequence[Event]:
         async with door_to_read(at) as door:
             found = (await execution_named(door, execution)).history(
-                since=max(since, 0), until=until, node=node, type=type, order="newest" if newest else "oldest"
+                since=max(since, 0),
+                until=until,
+                context_id=context_id,
+                type=type,
+                order="newest" if newest else "oldest",
             )
             return await found.all() if limit is None else (await page_of(found, max(limit, 1))).items
 

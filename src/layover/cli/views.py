@@ -14,7 +14,7 @@ from layover.cli.execution_filters import (
     MaxDuration,
     MinDuration,
     MinResumes,
-    Search,
+    Q,
     Since,
     Statuses,
     Tag,
@@ -72,7 +72,7 @@ def save(  # noqa: PLR0913 - each is an option
     min_duration: MinDuration = None,
     max_duration: MaxDuration = None,
     min_resumes: MinResumes = None,
-    search: Search = None,
+    q: Q = None,
     by: By = "",
     at: At = HERE,
     json: Json = False,
@@ -90,7 +90,7 @@ def save(  # noqa: PLR0913 - each is an option
         min_duration=min_duration,
         max_duration=max_duration,
         min_resumes=min_resumes,
-        search=search,
+        q=q,
     )
 
     async def saved() -> SavedView:

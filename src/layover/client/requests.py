@@ -82,6 +82,11 @@ def post(path: str, body: Body | Mapping[str, object], key: str | None = None, *
     return ClientRequest(method="POST", path=path, body=json_of(body), key=key or new_key(), longer=longer)
 
 
+def ask_plan(path: str, body: Body) -> ClientRequest:
+    """Return a request that asks what an act would do: it changes nothing, and needs no key."""
+    return ClientRequest(method="POST", path=path, body=json_of(body))
+
+
 def put(path: str, body: Body | Mapping[str, object]) -> ClientRequest:
     """Return a request that replaces something, with the same result if it comes again."""
     return ClientRequest(method="PUT", path=path, body=json_of(body))

@@ -159,7 +159,7 @@ class ExecutionsBackend(Protocol):
     async def legs(self, execution_id: str, limit: int, cursor: str | None) -> Page[Leg]:
         """Return a page of the legs."""
 
-    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+    async def resume_queue(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
         """Return a page of the resume queue."""
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:

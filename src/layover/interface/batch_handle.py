@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from layover.model.batches import BatchCanary, BatchItem
     from layover.model.shared import Page
 
-BATCH_STATES: Final = ("collecting", "running", "watching", "stopped", "completed")
-ITEM_STATES: Final = ("pending", "done", "skipped", "failed")
+BATCH_STATUSES: Final = ("pending", "running", "watching", "stopped", "completed", "failed")
+ITEM_STATUSES: Final = ("pending", "done", "failed")
 
 
 class BatchHandle(Handle[BatchInfo]):
@@ -31,12 +31,12 @@ class BatchHandle(Handle[BatchInfo]):
     if TYPE_CHECKING:  # the fields of `info`
         id: str | None  # None: a dry run
         act: str
-        state: str  # no Literal: a type checker would not believe that it changes
+        status: str  # no Literal: a type checker would not believe that it changes
         code: str | None
         reason: str
         user: str | None
         where: dict[str, Any]
-        arguments: dict[str, Any]
+        options: dict[str, Any]
         rate: str | None
         canary: BatchCanary | None
         created_at: Moment
@@ -44,13 +44,15 @@ class BatchHandle(Handle[BatchInfo]):
         total: int
         more: bool
         done: int
-        skipped: int
         failed: int
+        skipped: int
         pending: int
         sample: tuple[BatchItem, ...]
 
     def __repr__(self) -> str:
-        return f"<batch {self.info.id} of {self.info.act}: {self.info.state}, {self.info.pending} of {self.info.total}>"
+        return (
+            f"<batch {self.info.id} of {self.info.act}: {self.info.status}, {self.info.pending} of {self.info.total}>"
+        )
 
     async def refresh(self) -> Self:
         """Read it anew."""
@@ -58,7 +60,7 @@ class BatchHandle(Handle[BatchInfo]):
         return self
 
     async def wait(self, *, timeout: Duration | None = None) -> Self:  # noqa: ASYNC109 - as everywhere
-        """Return once it is completed or stopped; WaitTimeout if that takes longer."""
+        """Return once it is completed, or has stopped or failed; WaitTimeout if that takes longer."""
         if self.info.id is None:  # a dry run
             return self
         self.info = await self._backend.batches.wait(self.info.id, seconds_of("timeout", timeout))
@@ -75,16 +77,16 @@ class BatchHandle(Handle[BatchInfo]):
         self.info = await self._backend.batches.continue_(self.info.id or "")
         return self
 
-    def items(self, *, state: str | None = None) -> Listing[BatchItem]:
+    def items(self, *, status: str | None = None) -> Listing[BatchItem]:
         """Return its items in their order, each with what became of it."""
-        check_word("state", state, ITEM_STATES)
+        check_word("status", status, ITEM_STATUSES)
         backend, id_ = self._backend, self.info.id or ""
 
         async def read(limit: int, cursor: str | None) -> Page[BatchItem]:
-            return await backend.batches.items(id_, state, limit, cursor)
+            return await backend.batches.items(id_, status, limit, cursor)
 
         return Listing(read)
 
     async def delete(self) -> None:
-        """Delete it, if it has ended or was stopped; what it has done stays done."""
+        """Delete it, unless it is at work; what it has done stays done."""
         await self._backend.batches.delete(self.info.id or "")

@@ -12,15 +12,15 @@ if TYPE_CHECKING:
 
     from layover.model.batches import BatchInfo
 
-AT_REST: Final = frozenset({"planned", "stopped", "completed"})
+AT_REST: Final = frozenset({"stopped", "completed", "failed"})
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 1.0  # seconds
 
 
 async def until_at_rest(read: Callable[[], Awaitable[BatchInfo]], timeout: float | None) -> BatchInfo:  # noqa: ASYNC109 - as the interface
-    """Return a batch once it is completed or stopped; raise WaitTimeout when that takes longer."""
+    """Return a batch once it is completed, or has stopped or failed; raise WaitTimeout when that takes longer."""
     loop, pause = asyncio.get_running_loop(), _FIRST_PAUSE
     until = None if timeout is None else loop.time() + timeout
-    while (found := await read()).state not in AT_REST:
+    while (found := await read()).status not in AT_REST:
         left = _LONGEST_PAUSE if until is None else until - loop.time()
         if left <= 0:
             raise not_at_rest(found)
@@ -31,4 +31,4 @@ async def until_at_rest(read: Callable[[], Awaitable[BatchInfo]], timeout: float
 
 def not_at_rest(batch: BatchInfo) -> WaitTimeout:
     """Return the error for a batch that is not at rest in time."""
-    return WaitTimeout(f"The batch {batch.id} is {batch.state}: {batch.pending:,} of {batch.total:,} items are left.")
+    return WaitTimeout(f"The batch {batch.id} is {batch.status}: {batch.pending:,} of {batch.total:,} items are left.")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET
 
 from layover.interface.arguments import check_word
-from layover.interface.batch_handle import BATCH_STATES, BatchHandle
+from layover.interface.batch_handle import BATCH_STATUSES, BatchHandle
 from layover.interface.bodies import body_of
 from layover.interface.bounds import check_key
 from layover.interface.listing import Listing
@@ -52,12 +52,7 @@ class BatchesDoor:
         `{"share": "5%", "watch": "10m"}`: so many are done first, and the others once none of them has failed.
         """
         check_key(idempotency_key)
-        given = {
-            "act": act,
-            "where": _with_texts(where),
-            "dry_run": dry_run,
-            "rate": rate,
-            "canary": canary,
+        options = {
             "reason": reason,
             "to": to,
             "version": version,
@@ -65,8 +60,14 @@ class BatchesDoor:
             "approved": approved,
             "comment": comment,
         }
-        if data is not UNSET:
-            given["data"] = data
+        given = {
+            "act": act,
+            "where": _with_texts(where),
+            "dry_run": dry_run,
+            "rate": rate,
+            "canary": canary,
+            "with": options if data is UNSET else {**options, "data": data},
+        }
         body = body_of(given, BatchBody, _EXAMPLE)
         return BatchHandle(self._backend, await self._backend.batches.create(body, idempotency_key))
 
@@ -74,13 +75,13 @@ class BatchesDoor:
         """Return a batch."""
         return BatchHandle(self._backend, await self._backend.batches.get(id))
 
-    def batches(self, *, state: str | None = None) -> Listing[BatchHandle]:
+    def batches(self, *, status: str | None = None) -> Listing[BatchHandle]:
         """Return batches, the newest first."""
-        check_word("state", state, BATCH_STATES)
+        check_word("status", status, BATCH_STATUSES)
         backend = self._backend
 
         async def read(limit: int, cursor: str | None) -> Page[BatchHandle]:
-            page = await backend.batches.list(state, limit, cursor)
+            page = await backend.batches.list(status, limit, cursor)
             return Page(items=tuple(BatchHandle(backend, one) for one in page.items), next=page.next)
 
         return Listing(read)

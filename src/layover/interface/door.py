@@ -222,18 +222,18 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
         min_duration: Duration | None = None,
         max_duration: Duration | None = None,
         min_resumes: int | None = None,
-        search: str | None = None,
+        q: str | None = None,
         order: Order = "created",
     ) -> Listing[ExecutionSummary]:
         """Return executions, the newest first, or those that are paused, the one paused longest first.
 
         `where` are conditions such as `input.total>100`; `contains` is a part of the input. They were created from
-        `since` on and before `until`; those with a duration have ended. `search` is the beginning of an id (eight
+        `since` on and before `until`; those with a duration have ended. `q` is the beginning of an id (eight
         characters or more) or of a correlation id, or a tag.
         """
         check_word("order", order, ORDERS)
         check_name_in_filter(workflow)
-        texts = {"tag": tag, "correlation_id": correlation_id, "error_code": error_code, "search": search}
+        texts = {"tag": tag, "correlation_id": correlation_id, "error_code": error_code, "q": q}
         for name, text in texts.items():
             check_text(name, text, SHORT, 1)
         check_number("min_resumes", min_resumes, 0)
@@ -251,7 +251,7 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
             min_duration=milliseconds_of("min_duration", min_duration),
             max_duration=milliseconds_of("max_duration", max_duration),
             min_resumes=min_resumes,
-            search=search,
+            q=q,
             order=order,
         )
         executions = self._backend.executions

@@ -221,11 +221,10 @@ class ExecutionHandle(Handle[Execution]):
         self.info = await self._backend.executions.rewind(self.info.id, to, reason, idempotency_key)
         return self
 
-    async def fork(  # noqa: PLR0913 - each is named where it is given
+    async def fork(
         self,
-        node: str | None = None,
+        from_: str | int | None = None,
         *,
-        at: int | None = None,
         input: object = UNSET,  # noqa: A002 - as everywhere
         version: int | None = None,
         id: str | None = None,  # noqa: A002 - as everywhere
@@ -234,23 +233,17 @@ class ExecutionHandle(Handle[Execution]):
     ) -> ExecutionHandle:
         """Begin another execution with results of this one, and return it; this one stays as it is.
 
-        It goes on from a node, or after the event of a number (`at`); without either, after the newest event. Without
-        an `input` or a `version` it has those of this one.
+        It goes on from a node, or after the event of a number; without either, after the newest event. Without an
+        `input` or a `version` it has those of this one.
         """
         check_act(reason, idempotency_key)
-        wanted = _fork_request(node, at, input, version)
+        wanted = _fork_request(from_, input, version)
         wanted = replace(wanted, id=id, reason=reason, idempotency_key=idempotency_key)
         return ExecutionHandle(self._backend, await self._backend.executions.fork(self.info.id, wanted))
 
-    async def plan_fork(
-        self,
-        node: str | None = None,
-        *,
-        at: int | None = None,
-        version: int | None = None,
-    ) -> ForkPlan:
+    async def plan_fork(self, from_: str | int | None = None, *, version: int | None = None) -> ForkPlan:
         """Return what `fork` would keep and repeat; nothing is changed."""
-        return await self._backend.executions.plan_fork(self.info.id, _fork_request(node, at, UNSET, version))
+        return await self._backend.executions.plan_fork(self.info.id, _fork_request(from_, UNSET, version))
 
     async def run_now(
         self, context_id: str | None = None, *, reason: str = "", idempotency_key: str | None = None
@@ -319,20 +312,20 @@ class ExecutionHandle(Handle[Execution]):
         *,
         since: int = 0,
         until: int | None = None,
-        node: str | None = None,
+        context_id: str | None = None,
         type: str | Sequence[str] = (),  # noqa: A002 - as everywhere
         order: EventOrder = "oldest",
     ) -> Listing[Event]:
         """Return the stored events from the number `since` to `until`, the oldest first or the newest.
 
-        `node` is a context id: the events of that node, and of its pause points. `type` is such as `NodeFailed`.
+        With `context_id` they are those of that node, and of its pause points. `type` is such as `NodeFailed`.
         """
         check_number("since", since, 0)
         check_number("until", until, 0)
-        check_text("node", node, CONTEXT_ID, 1)
+        check_text("context_id", context_id, CONTEXT_ID, 1)
         check_word("order", order, EVENT_ORDERS)
         types = check_words("type", type, EVENT_TYPES)
-        wanted = EventQuery(since=since, until=until, node=node, type=types, order=order)
+        wanted = EventQuery(since=since, until=until, context_id=context_id, type=types, order=order)
         executions, id_ = self._backend.executions, self.info.id
         return Listing(lambda limit, cursor: executions.history(id_, wanted, limit, cursor))
 
@@ -390,10 +383,10 @@ class ExecutionHandle(Handle[Execution]):
         executions, id_ = self._backend.executions, self.info.id
         return Listing(lambda limit, cursor: executions.legs(id_, limit, cursor))
 
-    def resumes(self) -> Listing[ResumeEntry]:
+    def resume_queue(self) -> Listing[ResumeEntry]:
         """Return the resume queue: what was answered at pause points, in its order, and what became of it."""
         executions, id_ = self._backend.executions, self.info.id
-        return Listing(lambda limit, cursor: executions.resumes(id_, limit, cursor))
+        return Listing(lambda limit, cursor: executions.resume_queue(id_, limit, cursor))
 
     def replay(self, *, since: int = 0) -> Listing[ReplayStep]:
         """Return its state after each event, from one of them on."""
@@ -410,13 +403,11 @@ class ExecutionHandle(Handle[Execution]):
         return await self._backend.executions.why(self.info.id)
 
 
-def _fork_request(node: str | None, at: int | None, given: object, version: int | None) -> ForkRequest:
+def _fork_request(start: str | int | None, given: object, version: int | None) -> ForkRequest:
     """Return a fork to ask for, whose fields are as they should be."""
-    if node is not None and at is not None:
-        raise refused("at", "a fork goes on from a node or after an event: give one of them")
-    check_text("node", node, CONTEXT_ID, 1)
-    if at is not None:
-        check_number("at", at, 0)
-    if version is not None:
-        check_number("version", version, 1)
-    return ForkRequest(node=node, at=at, input=given, version=version)
+    if isinstance(start, str):
+        check_text("from", start, CONTEXT_ID, 1)
+    else:
+        check_number("from", start, 0)
+    check_number("version", version, 1)
+    return ForkRequest(start=start, input=given, version=version)

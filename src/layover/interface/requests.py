@@ -11,10 +11,9 @@ from layover.model.pause_ends import ResumeSignal
 
 
 class ForkRequest(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """Where a fork goes on: from a node, or after an event; and what is changed for it."""
+    """Where a fork starts: at a node, or after the event of a number; and what is changed for it."""
 
-    node: str | None = None
-    at: int | None = None
+    start: str | int | None = None
     input: object = msgspec.UNSET
     version: int | None = None
     id: str | None = None
@@ -70,12 +69,12 @@ class NodeSearch(msgspec.Struct, frozen=True, kw_only=True):
 class EventQuery(msgspec.Struct, frozen=True, kw_only=True):
     """Which events of an execution to list: their numbers from `since` to `until`; all that is given has to hold.
 
-    `node` is a context id: the events of that node, and of its pause points.
+    With `context_id` they are the events of that node, and of its pause points.
     """
 
     since: int = 0
     until: int | None = None
-    node: str | None = None
+    context_id: str | None = None
     type: tuple[str, ...] = ()
     order: EventOrder = "oldest"
 
@@ -96,7 +95,7 @@ class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
     min_duration: int | None = None  # milliseconds
     max_duration: int | None = None  # milliseconds
     min_resumes: int | None = None
-    search: str | None = None
+    q: str | None = None
     order: Order = "created"
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
+import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from layover.core.moments import Moment
@@ -11,8 +13,8 @@ from layover.model.deploy_plans import NodeMap
 from layover.model.shared import Body, Comment, Length, Reason, Resource, Uuid, Value, WorkflowName
 
 BatchAct = Literal["pause", "resume", "cancel", "retry", "rewind", "answer", "redeliver", "replay", "purge", "move"]
-BatchStatus = Literal["planned", "collecting", "running", "watching", "stopped", "completed"]
-BatchItemStatus = Literal["pending", "done", "skipped", "failed"]
+BatchStatus = Literal["pending", "running", "watching", "stopped", "completed", "failed"]
+BatchItemStatus = Literal["pending", "done", "failed"]
 
 _Text = Annotated[str, Meta(min_length=1, max_length=255, pattern=r"^[^\x00]*$")]
 _Since = Annotated[
@@ -26,7 +28,7 @@ class WhichItems(Body, frozen=True, kw_only=True):
 
     Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
     `tag`, `parent_id`, `where`, `contains`, `correlation_id`, `error_code`, `since`, `until`, `min_duration`,
-    `max_duration`, `min_resumes`, `search` or `ids`, as the list of executions does. `answer` takes `workflow` and
+    `max_duration`, `min_resumes`, `q` or `ids`, as the list of executions does. `answer` takes `workflow` and
     `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
     `trigger_id`, and `ids` of inputs.
     """
@@ -44,7 +46,7 @@ class WhichItems(Body, frozen=True, kw_only=True):
     min_duration: Length | None = None
     max_duration: Length | None = None
     min_resumes: Annotated[int, Meta(ge=0, le=2_147_483_647)] | None = None
-    search: _Text | None = None
+    q: _Text | None = None
     ids: Annotated[tuple[_Text, ...], Meta(max_length=1_000)] = ()
     node: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None
     state: Literal["dead", "sent", "moot", "discarded"] | None = None
@@ -62,14 +64,9 @@ class CanaryBody(Body, frozen=True, kw_only=True):
     watch: Length  # how long they are watched
 
 
-class BatchBody(Body, frozen=True, kw_only=True):
-    """One act on many items. With `dry_run` they are counted, and nothing changes."""
+class BatchOptions(Body, frozen=True, kw_only=True):
+    """How a batch does its act: what the act takes when it is done to one item."""
 
-    act: BatchAct
-    where: WhichItems = WhichItems()
-    dry_run: bool = False
-    rate: Annotated[str, Meta(max_length=50, examples=["100/s", "20/m"])] | None = None
-    canary: CanaryBody | None = None
     reason: Reason | None = None  # of a pause, resume, cancel, retry, rewind or move
     to: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None  # the node of a rewind
     data: Value | UnsetType = UNSET  # of an answer or a resume
@@ -77,6 +74,21 @@ class BatchBody(Body, frozen=True, kw_only=True):
     map: NodeMap = {}  # of a move: the new ids of nodes by their old ones
     approved: bool | None = None  # of an answer to approvals
     comment: Comment | None = None  # of an answer
+
+
+class BatchBody(Body, frozen=True, kw_only=True):
+    """One act on many items, `with` its options. With `dry_run` they are counted, and nothing changes."""
+
+    elsewhere: ClassVar[Mapping[str, str]] = dict.fromkeys(
+        BatchOptions.__struct_fields__, "Give the options of the act in `with`"
+    )
+
+    act: BatchAct
+    where: WhichItems = WhichItems()
+    options: BatchOptions = msgspec.field(default_factory=BatchOptions, name="with")
+    dry_run: bool = False
+    rate: Annotated[str, Meta(max_length=50, examples=["100/s", "20/m"])] | None = None
+    canary: CanaryBody | None = None
 
 
 class BatchCanary(Resource, frozen=True, kw_only=True):
@@ -89,12 +101,16 @@ class BatchCanary(Resource, frozen=True, kw_only=True):
 
 
 class BatchItem(Resource, frozen=True, kw_only=True):
-    """One item of a batch, and what became of it: `skipped` if the act did not fit it any more."""
+    """One item of a batch, and what became of it.
+
+    It is `skipped` if it failed only since the act did not fit it any more: it was resumed, answered or deleted.
+    """
 
     n: int
-    id: str  # of the execution, the pause point, the delivery or the input
-    state: BatchItemStatus = "pending"
-    code: str | None = None  # why it was skipped, or failed
+    target: str  # the id of the execution, the pause point, the delivery or the input
+    status: BatchItemStatus = "pending"
+    skipped: bool = False
+    code: str | None = None  # why it failed
     reason: str = ""
     execution_id: str | None = None
     trigger_id: str | None = None
@@ -102,16 +118,20 @@ class BatchItem(Resource, frozen=True, kw_only=True):
 
 
 class BatchInfo(Resource, frozen=True, kw_only=True):
-    """One act on many items. A dry run is `planned`, has no id, and shows a `sample`."""
+    """One act on many items. It is `pending` while its items are collected, and `watching` while its canary is watched.
+
+    It has `stopped` if a user or its canary stopped it, and `failed` if what it asks for cannot be done; either can go
+    on. A dry run has no id, stays `pending`, and shows a `sample`.
+    """
 
     id: Uuid | None
     act: BatchAct
-    state: BatchStatus
-    code: str | None = None  # why it was stopped
-    reason: str = ""  # of its state, or what it waits for
+    status: BatchStatus
+    code: str | None = None  # why it stopped, or failed
+    reason: str = ""  # of its status, or what it waits for
     user: str | None = None
     where: dict[str, Any] = {}
-    arguments: dict[str, Any] = {}
+    options: dict[str, Any] = msgspec.field(default_factory=dict, name="with")
     rate: str | None = None
     canary: BatchCanary | None = None
     created_at: Moment
@@ -119,8 +139,8 @@ class BatchInfo(Resource, frozen=True, kw_only=True):
     total: int = 0  # of items, as far as they are collected
     more: bool = False  # there are more than were counted
     done: int = 0
-    skipped: int = 0
     failed: int = 0
+    skipped: int = 0  # of those that failed: the act did not fit them any more
     pending: int = 0
     sample: tuple[BatchItem, ...] = ()  # of a dry run
 

@@ -368,8 +368,16 @@ class PauseBody(Body, frozen=True, kw_only=True):
     resume_on: ResumeSignalBody | None = None
 
 
+class RetryBody(Body, frozen=True, kw_only=True):
+    """Why an execution is tried again."""
+
+    reason: Reason | None = None
+    dry_run: bool = False  # answer the plan, and change nothing
+
+
 class RewindBody(Body, frozen=True, kw_only=True):
     """The node to go back to; in a scope, its context id."""
 
     to: Annotated[str, Meta(max_length=4096)]
     reason: Reason | None = None
+    dry_run: bool = False  # answer the plan, and change nothing

@@ -43,7 +43,7 @@ class ViewFilter(Resource, frozen=True, kw_only=True, forbid_unknown_fields=True
     min_duration: Length | None = None
     max_duration: Length | None = None
     min_resumes: Annotated[int, Meta(ge=0)] | None = None
-    search: _Short | None = None
+    q: _Short | None = None
     order: Literal["created", "paused"] = "created"
 
 

@@ -6,7 +6,7 @@ from typing import Final, Literal, TypeAlias
 
 from layover.ports.records import StoreRecord
 
-BatchState: TypeAlias = Literal["collecting", "running", "watching", "stopped", "completed"]
+BatchState: TypeAlias = Literal["collecting", "running", "watching", "stopped", "completed", "failed"]
 ItemState: TypeAlias = Literal["pending", "done", "skipped", "failed"]
 
 LIVE_BATCHES: Final[tuple[BatchState, ...]] = ("collecting", "running", "watching")
@@ -27,7 +27,7 @@ class BatchRow(StoreRecord, frozen=True, kw_only=True):
     caller: bytes  # who acts, with the permissions that they had then, in JSON
     user: str = ""
     state: BatchState = "collecting"
-    code: str = ""  # why it was stopped
+    code: str = ""  # why it stopped, or failed
     reason: str = ""
     created_at: int
     ended_at: int | None = None

@@ -43,7 +43,7 @@ class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
     which are about inputs only. An execution whose input is not indexed is found by neither.
 
     It was created from `since` on and before `until`. A duration is the time from its creation to its end, so only one
-    that has ended has any. `search` is the beginning of its id (eight characters at least) or of its correlation id, or
+    that has ended has any. `q` is the beginning of its id (eight characters at least) or of its correlation id, or
     one of its tags.
     """
 
@@ -60,7 +60,7 @@ class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
     min_duration: int | None = None
     max_duration: int | None = None
     min_resumes: int | None = None
-    search: str | None = None
+    q: str | None = None
     after: tuple[int, str] | None = None
     limit: int = 100
 

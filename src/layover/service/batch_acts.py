@@ -77,21 +77,22 @@ def caller_of_batch(row: BatchRow) -> Caller:
 
 async def _act(actor: Actor, row: BatchRow, body: BatchBody, item: BatchItemRow, key: str) -> ItemOutcome:
     # Without a reason, the log of an execution tells which batch it was.
-    executions, id_, reason = ExecutionService(actor), item.target, body.reason or f"batch {row.id}"
+    executions, id_, options = ExecutionService(actor), item.target, body.options
+    reason = options.reason or f"batch {row.id}"
     match body.act:
         case "pause":
             return await _pause(actor, executions, id_, reason, key)
         case "resume":
-            data = body.data if isinstance(body.data, dict) else None
+            data = options.data if isinstance(options.data, dict) else None
             await executions.resume(id_, data, None, reason, key)
         case "cancel":
             await executions.cancel(id_, reason, key)
         case "retry":
             await executions.retry(id_, reason, key)
         case "rewind":
-            await executions.rewind(id_, body.to or "", reason, key)
+            await executions.rewind(id_, options.to or "", reason, key)
         case "move":
-            await executions.move(id_, body.version or 0, body.map, reason, key)
+            await executions.move(id_, options.version or 0, options.map, reason, key)
         case "answer":
             return await _answer(actor, body, item, key)
         case "redeliver":
@@ -114,11 +115,11 @@ async def _pause(actor: Actor, executions: ExecutionService, id_: str, reason: s
 
 async def _answer(actor: Actor, body: BatchBody, item: BatchItemRow, key: str) -> ItemOutcome:
     """Answer a pause point, if it shows what it showed when it was chosen."""
-    row = await point_row(actor, item.target)
+    row, options = await point_row(actor, item.target), body.options
     request = PointAnswer(
-        data=None if body.data is UNSET else body.data,
-        approved=body.approved,
-        comment=body.comment or "",
+        data=None if options.data is UNSET else options.data,
+        approved=options.approved,
+        comment=options.comment or "",
         seen=item.pin or None,
         idempotency_key=key,
     )

@@ -21,7 +21,7 @@ from layover.model.shared import Page
 from layover.ports.batch_records import LIVE_BATCHES, BatchChange, BatchFilter, BatchItemFilter, BatchRow
 from layover.runtime.batches.batch_acts import body_of_batch, stored_body
 from layover.runtime.ids import checked_id, new_id
-from layover.runtime.results.batches import arguments_of, batch_of, canary_of, item_of, where_of
+from layover.runtime.results.batches import batch_of, canary_of, item_of, options_of, status_of, where_of
 from layover.service.actor import READ
 from layover.service.answers import ANSWERING, DECIDING
 from layover.service.batch_acts import stored_caller
@@ -30,6 +30,7 @@ from layover.service.pages import MOST
 
 if TYPE_CHECKING:
     from layover.model.batches import BatchBody, CanaryBody
+    from layover.ports.batch_records import BatchItemRow
     from layover.service.actor import Actor
 
 MOST_COUNTED: Final = 100_000  # by a dry run
@@ -50,7 +51,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
 _OF_EXECUTIONS: Final = frozenset(
     {
         *("workflow", "status", "tag", "parent_id", "where", "contains", "ids", "correlation_id", "error_code"),
-        *("since", "until", "min_duration", "max_duration", "min_resumes", "search"),
+        *("since", "until", "min_duration", "max_duration", "min_resumes", "q"),
     }
 )
 _WHERE: Final[dict[str, frozenset[str]]] = {
@@ -58,7 +59,7 @@ _WHERE: Final[dict[str, frozenset[str]]] = {
     "redeliver": frozenset({"state", "destination", "execution_id", "ids"}),
     "replay": frozenset({"trigger_id", "ids"}),
 }
-_ARGUMENTS: Final[dict[str, frozenset[str]]] = {
+_OPTIONS: Final[dict[str, frozenset[str]]] = {
     "resume": frozenset({"reason", "data"}),
     "rewind": frozenset({"reason", "to"}),
     "move": frozenset({"reason", "version", "map"}),
@@ -81,12 +82,12 @@ class BatchService:
         """Make a batch; with `dry_run`, only count its items, and show some."""
         actor = self._actor
         self._require(body)
-        _check_arguments(body)
+        _check_options(body)
         row = self._row(body, idempotency_key)
         if body.dry_run:
             return await self._planned(row, body)
         await actor.runtime.instance.item_collector.page(body, row.created_at, "", 1)  # it says what is wrong with it
-        entry = actor.entry("batch.create", row.id, of=body.act, reason=body.reason)
+        entry = actor.entry("batch.create", row.id, of=body.act, reason=body.options.reason)
         store = actor.runtime.instance.store.batches
         if not await store.create(row, entry):
             known = await self._find(row.id)
@@ -96,12 +97,12 @@ class BatchService:
         actor.runtime.instance.batch_runner.hint()
         return self._shown(row)
 
-    async def list(self, state: str | None, limit: int, cursor: str | None) -> Page[BatchInfo]:
+    async def list(self, status: str | None, limit: int, cursor: str | None) -> Page[BatchInfo]:
         """Return a page of batches, the newest first."""
         self._actor.require(*READ)
         most = min(limit, MOST)
         after = parsed_uuid(cursor) if cursor is not None else None
-        wanted = BatchFilter(state=state, after=after, limit=most + 1)
+        wanted = BatchFilter(state="collecting" if status == "pending" else status, after=after, limit=most + 1)
         rows = await self._actor.runtime.instance.store.batches.list_batches(wanted)
         following = cursor_of(rows[most - 1].created_at, rows[most - 1].id) if len(rows) > most else None
         return Page(items=tuple(map(self._shown, rows[:most])), next=following)
@@ -115,13 +116,16 @@ class BatchService:
         """Return a batch once it is completed or stopped."""
         return await until_at_rest(lambda: self.get(batch_id), timeout)
 
-    async def items(self, batch_id: str, state: str | None, limit: int, cursor: str | None) -> Page[BatchItem]:
+    async def items(self, batch_id: str, status: str | None, limit: int, cursor: str | None) -> Page[BatchItem]:
         """Return a page of the items of a batch, in their order."""
         self._actor.require(*READ)
         id_, most = checked_id(batch_id), min(limit, MOST)
-        wanted = BatchItemFilter(batch_id=id_, state=state, after=_number(cursor, id_), limit=most + 1)
-        row = await self._find(id_)
-        found = await self._actor.runtime.instance.store.batches.list_items(wanted)
+        after, row = _number(cursor, id_), await self._find(id_)
+        found: list[BatchItemRow] = []
+        for state in ("failed", "skipped") if status == "failed" else (status,):
+            wanted = BatchItemFilter(batch_id=id_, state=state, after=after, limit=most + 1)
+            found += await self._actor.runtime.instance.store.batches.list_items(wanted)
+        found.sort(key=lambda item: item.n)
         following = cursor_of(found[most - 1].n, row.id) if len(found) > most else None
         return Page(items=tuple(item_of(one, row.act) for one in found[:most]), next=following)
 
@@ -150,7 +154,10 @@ class BatchService:
         instance = self._actor.runtime.instance
         is_collected = not row.cursor and (row.total > 0 or row.position > 0)
         change = BatchChange(
-            id=row.id, of=("stopped",), state="running" if is_collected else "collecting", at=instance.clock.now()
+            id=row.id,
+            of=("stopped", "failed"),
+            state="running" if is_collected else "collecting",
+            at=instance.clock.now(),
         )
         after = await instance.store.batches.change(change, self._actor.entry("batch.continue", row.id))
         instance.batch_runner.hint()
@@ -160,7 +167,7 @@ class BatchService:
         """Delete a batch that has ended or was stopped; what it has done stays done."""
         row = await self._to_change(batch_id)
         if row.state in LIVE_BATCHES:
-            raise WrongState(f"The batch is {row.state}: stop it first.", row.state)
+            raise WrongState(f"The batch is {status_of(row.state)}: stop it first.", status_of(row.state))
         store = self._actor.runtime.instance.store.batches
         entry = self._actor.entry("batch.delete", row.id)
         while await store.delete(row.id, _DELETED_AT_ONCE, entry):
@@ -171,7 +178,7 @@ class BatchService:
     def _require(self, body: BatchBody) -> None:
         """Refuse who may not do the act, or not see what it is done to."""
         needs = _NEEDS.get(body.act, _OPERATE)
-        self._actor.require(*(DECIDING if body.approved is not None else needs))
+        self._actor.require(*(DECIDING if body.options.approved is not None else needs))
         self._actor.require(*READ)
 
     def _row(self, body: BatchBody, key: str | None) -> BatchRow:
@@ -208,11 +215,11 @@ class BatchService:
         return BatchInfo(
             id=None,
             act=body.act,
-            state="planned",
+            status="pending",
             reason="Nothing was changed: this is a dry run.",
             user=self._actor.by,
             where=where_of(body),
-            arguments=arguments_of(body),
+            options=options_of(body),
             rate=body.rate,
             canary=canary_of(replace(row, total=count, state="running"), body),
             created_at=Moment.of(row.created_at),
@@ -234,7 +241,7 @@ class BatchService:
     async def _changed(self, before: BatchRow, after: BatchRow | None) -> BatchInfo:
         if after is None:
             now = await self._find(before.id)
-            raise WrongState(f"The batch is {now.state}.", now.state)
+            raise WrongState(f"The batch is {status_of(now.state)}.", status_of(now.state))
         return self._shown(after)
 
     async def _find(self, batch_id: str) -> BatchRow:
@@ -247,7 +254,7 @@ class BatchService:
         return batch_of(row, self._actor.runtime.instance.clock.now())
 
 
-def _check_arguments(body: BatchBody) -> None:
+def _check_options(body: BatchBody) -> None:
     """Refuse what an act does not take, or lacks."""
     known, given = _WHERE.get(body.act, _OF_EXECUTIONS), where_of(body)
     for name in given:
@@ -255,13 +262,13 @@ def _check_arguments(body: BatchBody) -> None:
             raise _refused(f"where.{name}", f"`{body.act}` takes {', '.join(f'`{one}`' for one in sorted(known))}")
     if not given:
         raise _refused("where", "say which: an act on everything has to name what it is")
-    for name in arguments_of(body):
-        if name not in _ARGUMENTS.get(body.act, frozenset({"reason"})):
-            raise _refused(name, f"`{body.act}` does not take it")
+    for name in options_of(body):
+        if name not in _OPTIONS.get(body.act, frozenset({"reason"})):
+            raise _refused(f"with.{name}", f"`{body.act}` does not take it")
     where = body.where
     match body.act:
-        case "rewind" if body.to is None:
-            raise _refused("to", "a rewind needs the node that it goes back to")
+        case "rewind" if body.options.to is None:
+            raise _refused("with.to", "a rewind needs the node that it goes back to")
         case "move":
             _check_move(body)
         case "answer" if not where.ids and (where.workflow is None or where.node is None):
@@ -271,15 +278,15 @@ def _check_arguments(body: BatchBody) -> None:
         case "redeliver" if where.state == "sent" and not (where.ids or where.destination or where.execution_id):
             fault = "name a destination or an execution: what was sent would go to everybody once more"
             raise _refused("where.state", fault)
-        case "resume" if not isinstance(arguments_of(body).get("data", {}), dict):
-            raise _refused("data", "it becomes part of the variables: it is an object")
+        case "resume" if not isinstance(options_of(body).get("data", {}), dict):
+            raise _refused("with.data", "it becomes part of the variables: it is an object")
         case _:
             pass
 
 
 def _check_move(body: BatchBody) -> None:
-    if body.version is None:
-        raise _refused("version", "a move needs the number of the version")
+    if body.options.version is None:
+        raise _refused("with.version", "a move needs the number of the version")
     if not body.where.ids and body.where.workflow is None:
         raise _refused("where.workflow", "a move is for the executions of one workflow, or for `ids`")
 

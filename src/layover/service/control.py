@@ -143,11 +143,13 @@ class ControlService:
 
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat; nothing is changed."""
+        self._actor.require(_NEEDS)
         self._actor.require(*READ)
         return await self._actor.runtime.control.plan(execution_id, cmd.Retry())
 
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop; nothing is changed."""
+        self._actor.require(_NEEDS)
         self._actor.require(*READ)
         return await self._actor.runtime.control.plan(execution_id, cmd.Rewind(to=to))
 

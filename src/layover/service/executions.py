@@ -173,7 +173,7 @@ class ExecutionService(ControlService):
         actor.require("execution:start")
         actor.require(*READ)
         origin = checked_id(execution_id)
-        asked = (request.node, request.at, None if request.input is UNSET else [request.input], request.version)
+        asked = (request.start, None if request.input is UNSET else [request.input], request.version)
         await actor.check_key(_FORK, origin, key, *asked, request.id)
         instance, act_key = actor.runtime.instance, actor.key(_FORK, origin, key)
         if request.id is not None:
@@ -184,8 +184,7 @@ class ExecutionService(ControlService):
             )
         known: dict[str, Any] = {
             "origin": origin,
-            "node": request.node,
-            "at": request.at,
+            "from": request.start,
             "reason": request.reason or None,
         }
         audit = actor.entry(_FORK, execution_id=id_, key=act_key, **known)
@@ -193,6 +192,7 @@ class ExecutionService(ControlService):
 
     async def plan_fork(self, execution_id: str, request: ForkRequest) -> ForkPlan:
         """Return what a fork would keep and repeat; nothing is changed."""
+        self._actor.require("execution:start")
         self._actor.require(*READ)
         return await self._actor.runtime.forks.plan(execution_id, request)
 
@@ -311,12 +311,12 @@ class ExecutionService(ControlService):
         items = tuple(found[:most])
         return Page(items=items, next=_behind(items, since, len(found), id_))
 
-    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+    async def resume_queue(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
         """Return a page of the resume queue."""
         self._actor.require(*READ)
         id_, most = checked_id(execution_id), min(limit, MOST)
         since = _position(cursor, id_)
-        found = await self._actor.runtime.queries.resumes(id_, since, most + 1)
+        found = await self._actor.runtime.queries.resume_queue(id_, since, most + 1)
         items = fitting(found[:most], self._actor.page_bytes)
         return Page(items=items, next=_behind(items, since, len(found), id_))
 

@@ -85,14 +85,14 @@ def is_search(wanted: ExecutionFilter) -> bool:
         or wanted.min_duration is not None
         or wanted.max_duration is not None
         or wanted.min_resumes is not None
-        or wanted.search is not None
+        or wanted.q is not None
     )
 
 
 def with_tag_of(wanted: ExecutionFilter) -> ExecutionFilter:
     """Return the filter of the executions of which a searched text is a tag, as far as a list by tag checks it."""
     return ExecutionFilter(
-        tag=wanted.search, where=wanted.where, conditions=wanted.conditions, after=wanted.after, limit=wanted.limit
+        tag=wanted.q, where=wanted.where, conditions=wanted.conditions, after=wanted.after, limit=wanted.limit
     )
 
 
@@ -148,7 +148,7 @@ def fits(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
         and (wanted.until is None or info.created_at < wanted.until)
         and (wanted.min_resumes is None or row.resume_count >= wanted.min_resumes)
         and _took(row, wanted)
-        and (wanted.search is None or _is_named(row, wanted.search))
+        and (wanted.q is None or _is_named(row, wanted.q))
     )
 
 

@@ -148,16 +148,15 @@ class SyncExecutionHandle:
     def rewind(self, to: str, *, reason: str = "", idempotency_key: str | None = None) -> Self: ...
     def fork(
         self,
-        node: str | None = None,
+        from_: str | int | None = None,
         *,
-        at: int | None = None,
         input: object = ...,
         version: int | None = None,
         id: str | None = None,
         reason: str = "",
         idempotency_key: str | None = None,
     ) -> SyncExecutionHandle: ...
-    def plan_fork(self, node: str | None = None, *, at: int | None = None, version: int | None = None) -> ForkPlan: ...
+    def plan_fork(self, from_: str | int | None = None, *, version: int | None = None) -> ForkPlan: ...
     def run_now(
         self, context_id: str | None = None, *, reason: str = "", idempotency_key: str | None = None
     ) -> Self: ...
@@ -182,7 +181,7 @@ class SyncExecutionHandle:
         *,
         since: int = 0,
         until: int | None = None,
-        node: str | None = None,
+        context_id: str | None = None,
         type: str | Sequence[str] = (),
         order: EventOrder = "oldest",
     ) -> SyncListing[Event]: ...
@@ -193,7 +192,7 @@ class SyncExecutionHandle:
         self, *, parent: str | None = None, status: str | Sequence[str] = (), context_id: str | None = None
     ) -> SyncListing[NodeExecution]: ...
     def legs(self) -> SyncListing[Leg]: ...
-    def resumes(self) -> SyncListing[ResumeEntry]: ...
+    def resume_queue(self) -> SyncListing[ResumeEntry]: ...
     def replay(self, *, since: int = 0) -> SyncListing[ReplayStep]: ...
     def graph(self) -> Graph: ...
     def why(self) -> Why: ...
@@ -354,12 +353,12 @@ class SyncTriggerHandle:
 class SyncBatchHandle:
     id: str | None
     act: str
-    state: str
+    status: str
     code: str | None
     reason: str
     user: str | None
     where: dict[str, Any]
-    arguments: dict[str, Any]
+    options: dict[str, Any]
     rate: str | None
     canary: BatchCanary | None
     created_at: Moment
@@ -367,8 +366,8 @@ class SyncBatchHandle:
     total: int
     more: bool
     done: int
-    skipped: int
     failed: int
+    skipped: int
     pending: int
     sample: tuple[BatchItem, ...]
     info: BatchInfo
@@ -376,7 +375,7 @@ class SyncBatchHandle:
     def wait(self, *, timeout: Duration | None = None) -> Self: ...
     def stop(self, reason: str = "") -> Self: ...
     def continue_(self) -> Self: ...
-    def items(self, *, state: str | None = None) -> SyncListing[BatchItem]: ...
+    def items(self, *, status: str | None = None) -> SyncListing[BatchItem]: ...
     def delete(self) -> None: ...
 
 class SyncDeliveryHandle:
@@ -482,7 +481,7 @@ class SyncDoor:
         min_duration: Duration | None = None,
         max_duration: Duration | None = None,
         min_resumes: int | None = None,
-        search: str | None = None,
+        q: str | None = None,
         order: Order = "created",
     ) -> SyncListing[ExecutionSummary]: ...
     def counts(self) -> dict[ExecutionStatus, int]: ...
@@ -600,7 +599,7 @@ class SyncDoor:
         idempotency_key: str | None = None,
     ) -> SyncBatchHandle: ...
     def find_batch(self, id: str) -> SyncBatchHandle: ...
-    def batches(self, *, state: str | None = None) -> SyncListing[SyncBatchHandle]: ...
+    def batches(self, *, status: str | None = None) -> SyncListing[SyncBatchHandle]: ...
 
 class SyncEngine(SyncDoor):
     def __init__(

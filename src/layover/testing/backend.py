@@ -328,7 +328,7 @@ class _Batches(_Family):
         """Let time pass until a batch is completed or stopped."""
         world = self._world
         limit = world.time.now + round(timeout * 1000) if timeout is not None else None
-        while (found := cast("BatchInfo", await self.get(batch_id))).state not in AT_REST:
+        while (found := cast("BatchInfo", await self.get(batch_id))).status not in AT_REST:
             if not await world.step(limit):
                 raise not_at_rest(found)
         return found

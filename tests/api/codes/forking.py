@@ -15,18 +15,18 @@ if TYPE_CHECKING:
 _ALONE = {"concurrency": {"limit": 1, "on_conflict": "reject"}}
 
 
-async def _answer(stage: Stage, route: Route, id_: str, **said: object) -> Answered:
+async def _answer(stage: Stage, route: Route, id_: str, said: dict[str, object]) -> Answered:
     path = asked(route, id=id_).path
-    if route.method == "GET":
-        query = "&".join(f"{name}={value}" for name, value in said.items())
-        return await stage.api.get(f"{path}?{query}")
-    return await stage.api.post(path, said)
+    planned = await stage.api.post(path, {**said, "dry_run": True})
+    forked = await stage.api.post(path, said)
+    assert planned.status == forked.status  # a plan is refused as the fork is
+    return forked
 
 
 @route("fork_execution", 201)
 async def forked(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun({"id": "first", "type": "compute", "output": 7, "next": "ask"}, form())
-    answered = await stage.api.post(asked(route, id=begun.id).path, {"node": "ask", "reason": "again"})
+    answered = await stage.api.post(asked(route, id=begun.id).path, {"from": "ask", "reason": "again"})
     assert answered.json["forked_from"] == begun.id
     nodes = await stage.api.get(f"/executions/{answered.json['id']}/nodes")
     assert [(one["context_id"], one["output"]) for one in nodes.json["items"]] == [("first", 7), ("ask", None)]
@@ -35,26 +35,24 @@ async def forked(stage: Stage, route: Route) -> Answered:
     return answered
 
 
-@route("plan_fork", 200)
+@route("fork_execution", 200)
 async def fork_planned(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun({"id": "first", "type": "compute", "output": 7, "next": "ask"}, form())
-    answered = await stage.api.get(f"{asked(route, id=begun.id).path}?node=ask")
+    answered = await stage.api.post(asked(route, id=begun.id).path, {"from": "ask", "dry_run": True})
     assert (answered.json["kept"], answered.json["repeated"]) == (["first"], ["ask"])
     return answered
 
 
 @route("fork_execution", "wrong_state")
-@route("plan_fork", "wrong_state")
 async def forked_from_what_was_not_reached(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form(), end("done"))
-    return await _answer(stage, route, begun.id, node="finish")
+    return await _answer(stage, route, begun.id, {"from": "finish"})
 
 
 @route("fork_execution", "unknown_node")
-@route("plan_fork", "unknown_node")
 async def forked_from_nowhere(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form())
-    return await _answer(stage, route, begun.id, node="nowhere")
+    return await _answer(stage, route, begun.id, {"from": "nowhere"})
 
 
 @route("fork_execution", "payload_reserved")
@@ -64,33 +62,29 @@ async def forked_with_a_reserved_key(stage: Stage, route: Route) -> Answered:
 
 
 @route("fork_execution", "unknown_version")
-@route("plan_fork", "unknown_version")
 async def forked_in_a_version_that_is_not_there(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form())
-    return await _answer(stage, route, begun.id, version=7)
+    return await _answer(stage, route, begun.id, {"version": 7})
 
 
 @route("fork_execution", "invalid_input")
-@route("plan_fork", "invalid_input")
 async def forked_after_an_event_that_is_not_there(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form())
-    return await _answer(stage, route, begun.id, at=999)
+    return await _answer(stage, route, begun.id, {"from": 999})
 
 
 @route("fork_execution", "unknown_workflow")
-@route("plan_fork", "unknown_workflow")
 async def forked_of_what_is_deleted(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form())
     await stage.api.ask("DELETE", f"/workflows/{begun.workflow}")
-    return await _answer(stage, route, begun.id)
+    return await _answer(stage, route, begun.id, {})
 
 
 @route("fork_execution", "workflow_inactive")
-@route("plan_fork", "workflow_inactive")
 async def forked_of_what_is_inactive(stage: Stage, route: Route) -> Answered:
     begun = await stage.begun(form())
     await stage.engine.workflow_status.set(begun.workflow, "inactive")
-    return await _answer(stage, route, begun.id)
+    return await _answer(stage, route, begun.id, {})
 
 
 @route("fork_execution", "already_exists")
@@ -105,7 +99,7 @@ async def forked_with_another_input_behind_a_decision(stage: Stage, route: Route
     decided = await stage.api.post(f"/approvals/{begun.points['review']}/approve", as_="ada:approver")
     assert decided.status == 201
     await stage.engine.executions.wait(begun.id, "people")
-    return await stage.api.post(asked(route, id=begun.id).path, {"node": "ask", "input": {"other": 1}})
+    return await stage.api.post(asked(route, id=begun.id).path, {"from": "ask", "input": {"other": 1}})
 
 
 @route("fork_execution", "limit_reached")

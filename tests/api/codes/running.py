@@ -99,10 +99,10 @@ async def listed_by_no_condition(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get("/executions?where=colour=red")
 
 
-@route("search_nodes", 200)
+@route("list_node_executions", 200)
 async def searched_nodes(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form())
-    answered = await stage.api.get(f"/nodes?workflow={begun.workflow}&status=waiting")
+    answered = await stage.api.get(f"/node-executions?workflow={begun.workflow}&status=waiting")
     assert [one["execution_id"] for one in answered.json["items"]] == [begun.id]
     return answered
 
@@ -155,7 +155,7 @@ async def listed_paused(stage: Stage, _route: Route) -> Answered:
 @route("list_history", 200)
 @route("list_nodes", 200)
 @route("list_legs", 200)
-@route("list_resumes", 200)
+@route("list_resume_queue", 200)
 @route("replay_execution", 200)
 @route("list_logs", 200)
 @route("get_graph", 200)
@@ -308,6 +308,9 @@ async def tried_again(stage: Stage, _route: Route) -> Answered:
     execution = await stage.engine.executions.start(name)
     (await stage.work.begun()).raises(ValueError("no"))
     await until_status(stage.engine, execution.id, "failed")
+    planned = await stage.api.post(f"/executions/{execution.id}/retry", {"dry_run": True})
+    assert (planned.status, planned.json["repeated"], planned.json["calls"]) == (200, ["a"], ["a"])
+    assert (await stage.engine.queries.get(execution.id)).status == "failed"
     answered = await stage.api.post(f"/executions/{execution.id}/retry")
     (await stage.work.begun()).returns()
     await stage.engine.executions.wait(execution.id)
@@ -319,6 +322,9 @@ async def rewound(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form())
     await stage.engine.answers.answer(begun.points["ask"], {}, by="mia")
     await stage.engine.executions.wait(begun.id)
+    planned = await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "ask", "dry_run": True})
+    assert (planned.status, planned.json["repeated"], planned.json["dropped"]) == (200, ["ask"], ["ask"])
+    assert (await stage.engine.queries.get(begun.id)).status == "completed"
     return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "ask"})
 
 
@@ -373,46 +379,17 @@ async def steered_too_late(stage: Stage, route: Route) -> Answered:
 @route("rewind_execution", "wrong_state")
 async def rewound_to_what_was_not_reached(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(form(), end("done"))
-    return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "finish"})
-
-
-@route("plan_retry", 200)
-async def retry_planned(stage: Stage, _route: Route) -> Answered:
-    name = await stage.saved(call("a"))
-    execution = await stage.engine.executions.start(name)
-    (await stage.work.begun()).raises(ValueError("no"))
-    await until_status(stage.engine, execution.id, "failed")
-    return await stage.api.get(f"/executions/{execution.id}/retry")
-
-
-@route("plan_rewind", 200)
-async def rewind_planned(stage: Stage, _route: Route) -> Answered:
-    begun = await stage.begun(form())
-    return await stage.api.get(f"/executions/{begun.id}/rewind?to=ask")
-
-
-@route("plan_retry", "wrong_state")
-async def retry_planned_too_late(stage: Stage, _route: Route) -> Answered:
-    begun = await stage.begun(end("done"))
-    return await stage.api.get(f"/executions/{begun.id}/retry")
-
-
-@route("plan_rewind", "wrong_state")
-async def rewind_planned_to_what_was_not_reached(stage: Stage, _route: Route) -> Answered:
-    begun = await stage.begun(form(), end("done"))
-    return await stage.api.get(f"/executions/{begun.id}/rewind?to=finish")
-
-
-@route("plan_rewind", "unknown_node")
-async def rewind_planned_to_nowhere(stage: Stage, _route: Route) -> Answered:
-    begun = await stage.begun(form())
-    return await stage.api.get(f"/executions/{begun.id}/rewind?to=nowhere")
+    path = f"/executions/{begun.id}/rewind"
+    assert (await stage.api.post(path, {"to": "finish", "dry_run": True})).json["code"] == "wrong_state"
+    return await stage.api.post(path, {"to": "finish"})
 
 
 @route("rewind_execution", "unknown_node")
 async def rewound_to_nowhere(stage: Stage, _route: Route) -> Answered:
     begun = await stage.begun(end("done"))
-    return await stage.api.post(f"/executions/{begun.id}/rewind", {"to": "nowhere"})
+    path = f"/executions/{begun.id}/rewind"
+    assert (await stage.api.post(path, {"to": "nowhere", "dry_run": True})).json["code"] == "unknown_node"
+    return await stage.api.post(path, {"to": "nowhere"})
 
 
 @route("resume_execution", "decision_required")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.bootstrap import open_runtime
-from layover.model.batches import BatchBody, WhichItems
+from layover.model.batches import BatchBody, BatchOptions, WhichItems
 from layover.ports.view_records import ExecutionFilter
 from layover.runtime.settings import RuntimeSettings
 from layover.service.actor import Actor
@@ -30,7 +30,7 @@ FLOW = """
 name: asking
 nodes: [{id: ask, type: form, schema: {type: object}}]
 """
-BODY = BatchBody(act="rewind", where=WhichItems(workflow="asking"), to="ask", reason="Once.")
+BODY = BatchBody(act="rewind", where=WhichItems(workflow="asking"), options=BatchOptions(to="ask", reason="Once."))
 
 
 async def prepare(address: str, settings: dict[str, int]) -> None:

@@ -13,8 +13,8 @@ import { List, Row, States } from "./List";
 
 type Batch = Schemas["BatchInfo"];
 const words = ops.batches;
-const LOOKS: Record<string, string> = { collecting: "running", watching: "waiting", done: "completed" };
-const GOING = ["collecting", "running", "watching"];
+const LOOKS: Record<string, string> = { watching: "waiting", done: "completed" };
+const GOING = ["pending", "running", "watching"];
 
 export function Batches({ may }: { may: (permission: string) => boolean }) {
   const found = useInfiniteQuery(batchesQuery);
@@ -39,7 +39,7 @@ export function Batches({ may }: { may: (permission: string) => boolean }) {
           <Row
             title={
               <>
-                <Status value={LOOKS[one.state] ?? one.state} text={words.states[one.state] ?? one.state} />
+                <Status value={LOOKS[one.status] ?? one.status} text={words.states[one.status] ?? one.status} />
                 <span>{words.of(words.acts[one.act] ?? one.act, words.items(one.total ?? 0), one.more ?? false)}</span>
               </>
             }
@@ -57,12 +57,12 @@ export function Batches({ may }: { may: (permission: string) => boolean }) {
                   <button type="button" onClick={() => setOpen({ id: one.id ?? "", how: "items" })}>
                     {words.show}
                   </button>
-                  {operates && GOING.includes(one.state) && (
+                  {operates && GOING.includes(one.status) && (
                     <button type="button" onClick={() => setOpen({ id: one.id ?? "", how: "stop" })}>
                       {words.stop}
                     </button>
                   )}
-                  {operates && one.state === "stopped" && (
+                  {operates && ["stopped", "failed"].includes(one.status) && (
                     <button type="button" disabled={go.isPending} onClick={() => go.mutate(one.id ?? "")}>
                       {words.continue}
                     </button>
@@ -93,10 +93,11 @@ export function Batches({ may }: { may: (permission: string) => boolean }) {
 
 function Progress({ batch }: { batch: Batch }) {
   const total = Math.max(batch.total ?? 0, 1);
-  const ended = (batch.done ?? 0) + (batch.skipped ?? 0) + (batch.failed ?? 0);
+  const ended = (batch.done ?? 0) + (batch.failed ?? 0);
+  const counts = { ...batch, failed: batch.failed - batch.skipped };
   const told = (["done", "skipped", "failed", "pending"] as const)
-    .filter((name) => batch[name])
-    .map((name) => `${number(batch[name] ?? 0)} ${words.counts[name]}`)
+    .filter((name) => counts[name])
+    .map((name) => `${number(counts[name])} ${words.counts[name]}`)
     .join(", ");
   return (
     <span className="ops-progress">
@@ -107,11 +108,11 @@ function Progress({ batch }: { batch: Batch }) {
 }
 
 function Items({ id, close }: { id: string; close: () => void }) {
-  const [state, setState] = useState("");
-  const found = useInfiniteQuery(batchItemsQuery(id, state));
+  const [status, setStatus] = useState("");
+  const found = useInfiniteQuery(batchItemsQuery(id, status));
   return (
     <Dialog title={words.results} close={close} side>
-      <States label={ops.state} value={state} states={words.itemStates} any={ops.any} set={setState} />
+      <States label={ops.state} value={status} states={words.itemStates} any={ops.any} set={setStatus} />
       <List
         found={found}
         label={words.results}
@@ -122,15 +123,15 @@ function Items({ id, close }: { id: string; close: () => void }) {
             title={
               <>
                 <Status
-                  value={LOOKS[one.state ?? "pending"] ?? one.state ?? "pending"}
-                  text={words.itemStates[one.state ?? "pending"] ?? ""}
+                  value={one.skipped ? "skipped" : (LOOKS[one.status] ?? one.status)}
+                  text={one.skipped ? words.skipped : (words.itemStates[one.status] ?? "")}
                 />
                 {one.execution_id ? (
                   <Link to="/executions/$id" params={{ id: one.execution_id }} search={{}} className="mono">
-                    {one.id}
+                    {one.target}
                   </Link>
                 ) : (
-                  <bdi className="mono">{one.id}</bdi>
+                  <bdi className="mono">{one.target}</bdi>
                 )}
               </>
             }

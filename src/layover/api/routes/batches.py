@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final
 
 import msgspec
 from msgspec import Meta
 
 from layover.api.request import Response
 from layover.api.routing import Routes
-from layover.model.batches import BatchBody, BatchInfo, BatchItem, BatchItemStatus, StopBatchBody
+from layover.model.batches import BatchBody, BatchInfo, BatchItem, BatchItemStatus, BatchStatus, StopBatchBody
 from layover.model.shared import EmptyBody, Page
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ _READ: Final = ("execution:read",)
 _ACT: Final = ("execution:cancel", "approval:decide", "workflow:write", "admin")  # and what the act itself needs
 _PROBLEMS: Final = ("malformed_id", "unknown_batch")
 
-_State = Literal["collecting", "running", "watching", "stopped", "completed"]
 _Limit = Annotated[int, Meta(ge=1, description="How many at most; more than 100 are 100.")]
 _Cursor = Annotated[str, Meta(max_length=400, description="The `next` of the page before.")]
 
@@ -35,7 +34,7 @@ _Cursor = Annotated[str, Meta(max_length=400, description="The `next` of the pag
 class BatchesQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One page of batches."""
 
-    state: Annotated[_State | None, Meta(description="Those in this state.")] = None
+    status: Annotated[BatchStatus | None, Meta(description="Those with this status.")] = None
     limit: _Limit | None = None
     cursor: _Cursor | None = None
 
@@ -43,7 +42,7 @@ class BatchesQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 class BatchItemsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One page of the items of a batch."""
 
-    state: Annotated[BatchItemStatus | None, Meta(description="Those in this state.")] = None
+    status: Annotated[BatchItemStatus | None, Meta(description="Those with this status.")] = None
     limit: _Limit | None = None
     cursor: _Cursor | None = None
 
@@ -66,7 +65,7 @@ async def list_batches(call: Request[None, BatchesQuery]) -> Response:
     """List batches, the newest first."""
     settings, query = call.services.settings, call.query
     limit = min(query.limit or settings.page, settings.longest_page)
-    return Response(await call.service.batches.list(query.state, limit, query.cursor))
+    return Response(await call.service.batches.list(query.status, limit, query.cursor))
 
 
 @routes.get("/batches/{id}", needs=_READ, answers={200: BatchInfo}, problems=_PROBLEMS)
@@ -86,7 +85,7 @@ async def list_batch_items(call: Request[None, BatchItemsQuery]) -> Response:
     """List the items of a batch in their order, each with what became of it."""
     settings, query = call.services.settings, call.query
     limit = min(query.limit or settings.page, settings.longest_page)
-    return Response(await call.service.batches.items(call.path["id"], query.state, limit, query.cursor))
+    return Response(await call.service.batches.items(call.path["id"], query.status, limit, query.cursor))
 
 
 @routes.post(
@@ -111,12 +110,12 @@ async def stop_batch(call: Request[StopBatchBody, NoQuery]) -> Response:
     problems=(*_PROBLEMS, "wrong_state"),
 )
 async def continue_batch(call: Request[EmptyBody, NoQuery]) -> Response:
-    """Have a stopped batch go on where it was; after a failed canary, the rest is done without one."""
+    """Have a batch that stopped or failed go on where it was; after a failed canary, the rest is done without one."""
     return Response(await call.service.batches.continue_(call.path["id"]))
 
 
 @routes.delete("/batches/{id}", needs=_ACT, answers={204: None}, problems=(*_PROBLEMS, "wrong_state"))
 async def delete_batch(call: Request[None, NoQuery]) -> Response:
-    """Delete a batch that has ended or was stopped; what it has done stays done."""
+    """Delete a batch that is not at work; what it has done stays done."""
     await call.service.batches.delete(call.path["id"])
     return Response(status=204)

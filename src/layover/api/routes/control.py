@@ -15,7 +15,7 @@ from layover.api.shown import bounded
 from layover.errors import InvalidInput
 from layover.interface.resume_times import check_before
 from layover.model.deploy_plans import MoveBody
-from layover.model.executions import Execution, NodeName, PauseBody, ResumeBody, RewindBody
+from layover.model.executions import Execution, NodeName, PauseBody, ResumeBody, RetryBody, RewindBody
 from layover.model.repeat_plans import RepeatPlan
 from layover.model.shared import ReasonBody
 
@@ -31,7 +31,6 @@ routes = Routes(
 )
 
 _NEEDS: Final = ("execution:cancel",)
-_READ: Final = ("execution:read",)
 _PROBLEMS: Final = ("malformed_id", "unknown_execution", "wrong_state")
 
 
@@ -39,12 +38,6 @@ class BreakpointQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """The breakpoint to clear."""
 
     node: Annotated[NodeName, Meta(description="As it was given. Without it, all of them are cleared.")] | None = None
-
-
-class RewindQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The node to go back to."""
-
-    to: Annotated[str, Meta(max_length=4096, description="The id of the node; in a scope, its context id.")]
 
 
 @routes.post(
@@ -145,13 +138,19 @@ async def cancel_execution(call: Request[ReasonBody, NoQuery]) -> Response:
 @routes.post(
     "/executions/{id}/retry",
     needs=_NEEDS,
-    body=ReasonBody,
+    body=RetryBody,
     body_required=False,
-    answers={200: Execution},
+    answers={200: Execution | RepeatPlan},
     problems=_PROBLEMS,
 )
-async def retry_execution(call: Request[ReasonBody, NoQuery]) -> Response:
-    """Go on with a failed execution from what failed, or with what waits for an operator."""
+async def retry_execution(call: Request[RetryBody, NoQuery]) -> Response:
+    """Go on with a failed execution from what failed, or with what waits for an operator.
+
+    With `dry_run` the answer is what that would repeat, as things stand, and nothing is changed. It is refused as the
+    retry would be.
+    """
+    if call.body.dry_run:
+        return Response(await call.service.executions.plan_retry(call.path["id"]))
     found = await call.service.executions.retry(call.path["id"], call.body.reason or "", call.key)
     return Response(bounded(found))
 
@@ -160,12 +159,17 @@ async def retry_execution(call: Request[ReasonBody, NoQuery]) -> Response:
     "/executions/{id}/rewind",
     needs=_NEEDS,
     body=RewindBody,
-    answers={200: Execution},
+    answers={200: Execution | RepeatPlan},
     problems=(*_PROBLEMS, "unknown_node"),
 )
 async def rewind_execution(call: Request[RewindBody, NoQuery]) -> Response:
-    """Drop the results of a node and of all that came after it, and go on from there."""
+    """Drop the results of a node and of all that came after it, and go on from there.
+
+    With `dry_run` the answer is what that would repeat, drop and close, as things stand, and nothing is changed.
+    """
     body = call.body
+    if body.dry_run:
+        return Response(await call.service.executions.plan_rewind(call.path["id"], body.to))
     found = await call.service.executions.rewind(call.path["id"], body.to, body.reason or "", call.key)
     return Response(bounded(found))
 
@@ -185,21 +189,3 @@ async def move_execution(call: Request[MoveBody, NoQuery]) -> Response:
     body = call.body
     found = await call.service.executions.move(call.path["id"], body.version, body.map, body.reason or "", call.key)
     return Response(bounded(found))
-
-
-@routes.get("/executions/{id}/retry", needs=_READ, answers={200: RepeatPlan}, problems=_PROBLEMS)
-async def plan_retry(call: Request[None, NoQuery]) -> Response:
-    """Say what a retry would repeat, as things stand; nothing is changed. It is refused as the retry would be."""
-    return Response(await call.service.executions.plan_retry(call.path["id"]))
-
-
-@routes.get(
-    "/executions/{id}/rewind",
-    needs=_READ,
-    query=RewindQuery,
-    answers={200: RepeatPlan},
-    problems=(*_PROBLEMS, "unknown_node"),
-)
-async def plan_rewind(call: Request[None, RewindQuery]) -> Response:
-    """Say what a rewind to a node would repeat, drop and close, as things stand; nothing is changed."""
-    return Response(await call.service.executions.plan_rewind(call.path["id"], call.query.to))

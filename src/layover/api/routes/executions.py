@@ -81,7 +81,7 @@ class ExecutionsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     min_resumes: (
         Annotated[int, Meta(ge=0, le=2_147_483_647, description="Those that were resumed at least so often.")] | None
     ) = None
-    search: (
+    q: (
         Annotated[
             Text,
             Meta(description="The beginning of an id (8 characters at least) or of a correlation id, or a tag."),
@@ -123,9 +123,8 @@ class HistoryQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
 
     since: Annotated[int, Meta(ge=0, description="The lowest number of an event.")] = 0
     until: Annotated[int, Meta(ge=0, description="The highest number of an event.")] | None = None
-    node: (
-        Annotated[str, Meta(min_length=1, max_length=4096, description="A context id: of this node and its points.")]
-        | None
+    context_id: (
+        Annotated[str, Meta(min_length=1, max_length=4096, description="Of this node and its points.")] | None
     ) = None
     type: Annotated[
         list[Annotated[str, Meta(max_length=500)]],
@@ -202,7 +201,7 @@ async def list_executions(call: Request[None, ExecutionsQuery]) -> Response:
         min_duration=queried_length("min_duration", query.min_duration),
         max_duration=queried_length("max_duration", query.max_duration),
         min_resumes=query.min_resumes,
-        search=query.search,
+        q=query.q,
         order=query.order,
     )
     return Response(await call.service.executions.list(wanted, query.limit, query.cursor))
@@ -261,14 +260,14 @@ async def get_execution(call: Request[None, WaitQuery]) -> Response:
 async def list_history(call: Request[None, HistoryQuery]) -> Response:
     """List the events of an execution in their order; they are numbered from 0 without gaps.
 
-    A page with `node` or `type` looks at no more than 10,000 events: it may have few, or none, while its `next` says
-    that more are left.
+    A page with `context_id` or `type` looks at no more than 10,000 events: it may have few, or none, while its `next`
+    says that more are left.
     """
     query = call.query
     wanted = EventQuery(
         since=query.since,
         until=query.until,
-        node=query.node,
+        context_id=query.context_id,
         type=words_of("type", query.type, EVENT_TYPES),
         order=query.order,
     )
@@ -302,15 +301,15 @@ async def list_legs(call: Request[None, PartsQuery]) -> Response:
 
 
 @routes.get(
-    "/executions/{id}/resumes",
+    "/executions/{id}/resume-queue",
     needs=_READ,
     query=PartsQuery,
     answers={200: Page[ResumeEntry]},
     problems=(*_OF_ONE, "malformed_cursor"),
 )
-async def list_resumes(call: Request[None, PartsQuery]) -> Response:
+async def list_resume_queue(call: Request[None, PartsQuery]) -> Response:
     """List the resume queue of an execution: answers to its pause points, in their order, and what became of each."""
-    return Response(await call.service.executions.resumes(call.path["id"], call.query.limit, call.query.cursor))
+    return Response(await call.service.executions.resume_queue(call.path["id"], call.query.limit, call.query.cursor))
 
 
 @routes.get(

@@ -48,13 +48,13 @@ class NodesSearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
 
 
 @routes.get(
-    "/nodes",
+    "/node-executions",
     needs=("execution:read",),
     query=NodesSearchQuery,
     answers={200: Page[FoundNode]},
     problems=("malformed_cursor",),
 )
-async def search_nodes(call: Request[None, NodesSearchQuery]) -> Response:
+async def list_node_executions(call: Request[None, NodesSearchQuery]) -> Response:
     """List nodes of all executions, those of the newest execution first.
 
     A page reads the logs of a thousand executions at most: it may have few nodes, or none, while its `next` says that

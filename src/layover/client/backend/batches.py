@@ -26,9 +26,9 @@ class HttpBatches:
         """Make a batch; with `dry_run`, only count its items, and show some."""
         return await self._transport.ask(post(path_of("batches"), body, idempotency_key), BatchInfo)
 
-    async def list(self, state: str | None, limit: int, cursor: str | None) -> Page[BatchInfo]:
+    async def list(self, status: str | None, limit: int, cursor: str | None) -> Page[BatchInfo]:
         """Return a page of batches, the newest first."""
-        path = path_of("batches", state=state, limit=limit, cursor=cursor)
+        path = path_of("batches", status=status, limit=limit, cursor=cursor)
         return await self._transport.ask(get(path), Page[BatchInfo])
 
     async def get(self, batch_id: str) -> BatchInfo:
@@ -36,12 +36,12 @@ class HttpBatches:
         return await self._transport.ask(get(path_of("batches", batch_id)), BatchInfo)
 
     async def wait(self, batch_id: str, timeout: float | None) -> BatchInfo:  # noqa: ASYNC109 - as the interface
-        """Return a batch once it is completed or stopped."""
+        """Return a batch once it is completed, or has stopped or failed."""
         return await until_at_rest(lambda: self.get(batch_id), timeout)
 
-    async def items(self, batch_id: str, state: str | None, limit: int, cursor: str | None) -> Page[BatchItem]:
+    async def items(self, batch_id: str, status: str | None, limit: int, cursor: str | None) -> Page[BatchItem]:
         """Return a page of the items of a batch, in their order."""
-        path = path_of("batches", batch_id, "items", state=state, limit=limit, cursor=cursor)
+        path = path_of("batches", batch_id, "items", status=status, limit=limit, cursor=cursor)
         return await self._transport.ask(get(path), Page[BatchItem])
 
     async def stop(self, batch_id: str, reason: str) -> BatchInfo:

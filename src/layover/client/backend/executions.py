@@ -12,7 +12,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from layover.client.event_stream import EventStream
-from layover.client.requests import delete, get, path_of, post
+from layover.client.requests import ask_plan, delete, get, path_of, post
 from layover.core.definitions.durations import format_duration
 from layover.core.moments import moment
 from layover.core.payloads import plain
@@ -34,6 +34,7 @@ from layover.model.executions import (
     Progress,
     ReplayStep,
     ResumeBody,
+    RetryBody,
     RewindBody,
     StartBody,
     Why,
@@ -137,7 +138,7 @@ class HttpExecutions:
             min_duration=_length(wanted.min_duration),
             max_duration=_length(wanted.max_duration),
             min_resumes=wanted.min_resumes,
-            search=wanted.search,
+            q=wanted.q,
             order=wanted.order if wanted.order != "created" else None,
             limit=limit,
             cursor=cursor,
@@ -188,7 +189,7 @@ class HttpExecutions:
 
     async def retry(self, execution_id: str, reason: str, idempotency_key: str | None) -> Execution:
         """Go on from what failed."""
-        return await self._act(execution_id, "retry", ReasonBody(reason=reason or None), idempotency_key)
+        return await self._act(execution_id, "retry", RetryBody(reason=reason or None), idempotency_key)
 
     async def rewind(self, execution_id: str, to: str, reason: str, idempotency_key: str | None) -> Execution:
         """Drop the results of a node and of all that came after it, and go on from there."""
@@ -196,21 +197,13 @@ class HttpExecutions:
 
     async def fork(self, execution_id: str, request: ForkRequest) -> Execution:
         """Begin an execution with results of another one."""
-        body = ForkBody(
-            node=request.node,
-            at=request.at,
-            input=UNSET if request.input is UNSET else plain(request.input),
-            version=request.version,
-            id=request.id,
-            reason=request.reason or None,
-        )
         path = path_of("executions", execution_id, "fork")
-        return await self._transport.ask(post(path, body, request.idempotency_key), Execution)
+        return await self._transport.ask(post(path, _fork_body(request), request.idempotency_key), Execution)
 
     async def plan_fork(self, execution_id: str, request: ForkRequest) -> ForkPlan:
         """Return what a fork would keep and repeat."""
-        path = path_of("executions", execution_id, "fork", node=request.node, at=request.at, version=request.version)
-        return await self._transport.ask(get(path), ForkPlan)
+        body = replace(_fork_body(request), dry_run=True)
+        return await self._transport.ask(ask_plan(path_of("executions", execution_id, "fork"), body), ForkPlan)
 
     async def run_now(self, execution_id: str, node: str | None, reason: str, idempotency_key: str | None) -> Execution:
         """Let a node go on that waits for time; without one, all of them, or the start."""
@@ -239,7 +232,8 @@ class HttpExecutions:
 
     async def plan_retry(self, execution_id: str) -> RepeatPlan:
         """Return what a retry would repeat."""
-        return await self._transport.ask(get(path_of("executions", execution_id, "retry")), RepeatPlan)
+        path = path_of("executions", execution_id, "retry")
+        return await self._transport.ask(ask_plan(path, RetryBody(dry_run=True)), RepeatPlan)
 
     async def move(
         self, execution_id: str, version: int, map_: Mapping[str, str], reason: str, idempotency_key: str | None
@@ -250,7 +244,8 @@ class HttpExecutions:
 
     async def plan_rewind(self, execution_id: str, to: str) -> RepeatPlan:
         """Return what a rewind to a node would repeat and drop."""
-        return await self._transport.ask(get(path_of("executions", execution_id, "rewind", to=to)), RepeatPlan)
+        path = path_of("executions", execution_id, "rewind")
+        return await self._transport.ask(ask_plan(path, RewindBody(to=to, dry_run=True)), RepeatPlan)
 
     async def history(self, execution_id: str, wanted: EventQuery, limit: int, cursor: str | None) -> Page[Event]:
         """Return a page of the log."""
@@ -260,7 +255,7 @@ class HttpExecutions:
             "history",
             since=wanted.since or None,
             until=wanted.until,
-            node=wanted.node,
+            context_id=wanted.context_id,
             type=wanted.type,
             order=None if wanted.order == "oldest" else wanted.order,
             limit=limit,
@@ -296,7 +291,7 @@ class HttpExecutions:
     async def search_nodes(self, wanted: NodeSearch, limit: int, cursor: str | None) -> Page[FoundNode]:
         """Return a page of nodes of all executions."""
         path = path_of(
-            "nodes",
+            "node-executions",
             workflow=wanted.workflow,
             tag=wanted.tag,
             node=wanted.node,
@@ -318,9 +313,9 @@ class HttpExecutions:
         path = path_of("executions", execution_id, "legs", limit=limit, cursor=cursor)
         return await self._transport.ask(get(path), Page[Leg])
 
-    async def resumes(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
+    async def resume_queue(self, execution_id: str, limit: int, cursor: str | None) -> Page[ResumeEntry]:
         """Return a page of the resume queue."""
-        path = path_of("executions", execution_id, "resumes", limit=limit, cursor=cursor)
+        path = path_of("executions", execution_id, "resume-queue", limit=limit, cursor=cursor)
         return await self._transport.ask(get(path), Page[ResumeEntry])
 
     async def replay(self, execution_id: str, since: int, limit: int, cursor: str | None) -> Page[ReplayStep]:
@@ -381,6 +376,16 @@ class HttpExecutions:
                 return found, False
             if loop.time() - asked < wait / 2:  # a server that stops does not wait: another one may
                 await transport.sleep(transport.limits.wait_after(1, None))
+
+
+def _fork_body(request: ForkRequest) -> ForkBody:
+    return ForkBody(
+        start=request.start,
+        input=UNSET if request.input is UNSET else plain(request.input),
+        version=request.version,
+        id=request.id,
+        reason=request.reason or None,
+    )
 
 
 def _length(milliseconds: int | None) -> str | None:

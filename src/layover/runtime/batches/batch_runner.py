@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.model.batches import BatchBody
-    from layover.ports.batch_records import BatchItemRow, BatchRow
+    from layover.ports.batch_records import BatchItemRow, BatchRow, BatchState
     from layover.ports.store import Store
     from layover.runtime.batches.batch_acts import BatchActs
     from layover.runtime.batches.collector import ItemCollector
@@ -108,7 +108,7 @@ class BatchRunner:
         except StoreError:
             raise
         except LayoverError as error:  # what it asks for cannot be done by this release, or not any more
-            await self._advance(_stopped(row, error.code, error.message, self._clock.now()))
+            await self._advance(_ended(row, "failed", error.code, error.message, self._clock.now()))
 
     async def _work(self, row: BatchRow) -> None:
         body = body_of_batch(row)
@@ -240,7 +240,7 @@ class BatchRunner:
             self._metrics.count_batch_item(row.act, item.state)
         if after.state == "completed":
             _log.info("batch_completed batch=%s act=%s done=%d skipped=%d failed=%d", *_figures(after))
-        elif after.state == "stopped" and row.state == "stopped":
+        elif after.state in ("stopped", "failed") and row.state == after.state:
             _log.warning("batch_stopped batch=%s code=%s reason=%s", after.id, after.code, after.reason)
 
 
@@ -253,7 +253,11 @@ def _free_at(row: BatchRow, now: int) -> int:
 
 
 def _stopped(row: BatchRow, code: str, reason: str, now: int) -> BatchRow:
-    return replace(row, state="stopped", code=code, reason=_plain(reason), ended_at=now)
+    return _ended(row, "stopped", code, reason, now)
+
+
+def _ended(row: BatchRow, state: BatchState, code: str, reason: str, now: int) -> BatchRow:
+    return replace(row, state=state, code=code, reason=_plain(reason), ended_at=now)
 
 
 def _plain(reason: str) -> str:

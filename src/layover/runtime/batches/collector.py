@@ -97,7 +97,7 @@ class ItemCollector:
             min_duration=_length("min_duration", where.min_duration),
             max_duration=_length("max_duration", where.max_duration),
             min_resumes=where.min_resumes,
-            search=where.search,
+            q=where.q,
             after=_parsed(cursor) if cursor else (created_at, _LAST_ID),
             limit=limit,
         )
@@ -110,7 +110,7 @@ class ItemCollector:
         wanted = PointFilter(
             execution_id=checked_id(where.execution_id) if where.execution_id is not None else None,
             workflow=where.workflow,
-            kind="form" if body.approved is None else "approval",
+            kind="form" if body.options.approved is None else "approval",
             status=("open",),
             after=_parsed(cursor) if cursor else None,
             limit=limit,

@@ -85,12 +85,12 @@ class Forks:
     async def _prepared(self, execution_id: str, request: ForkRequest) -> _Prepared:
         row, cached = await self._queries.load(execution_id)
         facts, last = cached.state.facts, row.head.last_seq
-        at = last if request.at is None else request.at
+        at = request.start if isinstance(request.start, int) else last
         if at > last:
             message = f"its newest event is number {last}"
-            raise InvalidInput(f"`at`: {message}.", (("at", message),), code="invalid_input")
+            raise InvalidInput(f"`from`: {message}.", (("from", message),), code="invalid_input")
         past = await past_of(self._instance.store, row, self._instance.plans, at)
-        node = "" if request.node is None else _root(past, request.node)
+        node = _root(past, request.start) if isinstance(request.start, str) else ""
         version = row.version if request.version is None else request.version
         startable = await self._instance.plans.startable(facts.workflow, version, self._instance.clock.now())
         given = facts.input if request.input is UNSET else plain(request.input)

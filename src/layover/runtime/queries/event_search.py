@@ -30,11 +30,11 @@ class EventChoice(NamedTuple):
     @property
     def is_all(self) -> bool:
         """Whether every event is wanted."""
-        return self.query.node is None and not self.query.type
+        return self.query.context_id is None and not self.query.type
 
     def takes(self, entry: HistoryEntry) -> bool:
         """Return whether an event is wanted."""
-        event, node = entry.event, self.query.node
+        event, node = entry.event, self.query.context_id
         if self.query.type and type(event).__name__ not in self.query.type:
             return False
         return node is None or getattr(event, "node", None) == node or getattr(event, "point", "") in self.points

@@ -120,10 +120,10 @@ class Queries:
     ) -> tuple[Sequence[HistoryEntry], int | None]:
         """Return events with these numbers that are wanted, and the number to go on with: not all of a log is read."""
         points: frozenset[str] = frozenset()
-        if wanted.node is not None:
+        if wanted.context_id is not None:
             of_execution = PointFilter(execution_id=execution_id, limit=_MOST_POINTS)
             rows = await self._instance.store.queries.list_points(of_execution)
-            points = frozenset(row.point.id for row in rows if row.point.node == wanted.node)
+            points = frozenset(row.point.id for row in rows if row.point.node == wanted.context_id)
         return await find_events(self.history, execution_id, numbers, EventChoice(wanted, points), limit)
 
     async def nodes(
@@ -189,7 +189,7 @@ class Queries:
         log = await self._log_of(row)
         return legs(row.head.execution_id, log.around, log.resumes)[max(since, 0) :][: max(limit, 0)]
 
-    async def resumes(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[ResumeEntry]:
+    async def resume_queue(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[ResumeEntry]:
         """Return the resume queue in the order of its answers, from a position on; the first has 0."""
         row, cached = await self.load(execution_id)
         store, head = self._instance.store, row.head

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 
@@ -11,10 +11,10 @@ from layover.model.batches import BatchCanary, BatchInfo, BatchItem
 from layover.runtime.batches.batch_acts import body_of_batch
 
 if TYPE_CHECKING:
-    from layover.model.batches import BatchBody
-    from layover.ports.batch_records import BatchItemRow, BatchRow
+    from layover.model.batches import BatchBody, BatchStatus
+    from layover.ports.batch_records import BatchItemRow, BatchRow, BatchState
 
-_ARGUMENTS = ("reason", "to", "version", "map", "data", "approved", "comment")
+_STATUSES: Final[dict[BatchState, BatchStatus]] = {"collecting": "pending"}
 
 
 def batch_of(row: BatchRow, now: int) -> BatchInfo:
@@ -23,22 +23,27 @@ def batch_of(row: BatchRow, now: int) -> BatchInfo:
     return BatchInfo(
         id=row.id,
         act=body.act,
-        state=row.state,
+        status=status_of(row.state),
         code=row.code or None,
         reason=row.reason or _waits_for(row, body, now),
         user=row.user or None,
         where=where_of(body),
-        arguments=arguments_of(body),
+        options=options_of(body),
         rate=body.rate,
         canary=canary_of(row, body),
         created_at=Moment.of(row.created_at),
         ended_at=Moment.maybe(row.ended_at),
         total=row.total,
         done=row.done,
+        failed=row.failed + row.skipped,
         skipped=row.skipped,
-        failed=row.failed,
         pending=row.total - row.done - row.skipped - row.failed,
     )
+
+
+def status_of(state: BatchState) -> BatchStatus:
+    """Return the status of a batch in a state of the store."""
+    return _STATUSES.get(state) or cast("BatchStatus", state)
 
 
 def where_of(body: BatchBody) -> dict[str, Any]:
@@ -47,10 +52,10 @@ def where_of(body: BatchBody) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value not in (None, [], {})}
 
 
-def arguments_of(body: BatchBody) -> dict[str, Any]:
-    """Return the arguments of the act: those that were given."""
-    given = _as_json(body)
-    return {name: given[name] for name in _ARGUMENTS if given.get(name) is not None and (name != "map" or given[name])}
+def options_of(body: BatchBody) -> dict[str, Any]:
+    """Return the options of the act: those that were given."""
+    given = _as_json(body.options)
+    return {name: value for name, value in given.items() if value is not None and (name != "map" or value)}
 
 
 def canary_of(row: BatchRow, body: BatchBody) -> BatchCanary | None:
@@ -71,8 +76,9 @@ def item_of(row: BatchItemRow, act: str) -> BatchItem:
     is_input = act == "replay"
     return BatchItem(
         n=row.n,
-        id=row.target,
-        state=row.state,
+        target=row.target,
+        status="failed" if row.state == "skipped" else row.state,
+        skipped=row.state == "skipped",
         code=row.code or None,
         reason=row.reason,
         execution_id=None if is_input else row.parent or None,

@@ -62,10 +62,10 @@ async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRo
 
 
 async def _found(db: StatementRunner, wanted: ExecutionFilter, limit: int) -> list[ExecutionRow]:
-    if wanted.search is None:
+    if wanted.q is None:
         return await _searched(db, wanted, wanted, candidates_of(wanted))
     lists = [await _searched(db, with_tag_of(wanted), wanted, None)]
-    for statement, first, last in alike(wanted.search):
+    for statement, first, last in alike(wanted.q):
         rows = [execution_of(row) for row in await db.fetch(statement, first, last, MOST_ALIKE)]
         lists.append(await _beginning_with(db, rows, wanted))
     return merged(lists, wanted, limit)

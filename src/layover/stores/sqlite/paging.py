@@ -52,10 +52,10 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
 
 def _found(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
     limit = at_most(wanted.limit)
-    if wanted.search is None:
+    if wanted.q is None:
         return _searched(db, wanted, wanted, _candidates(wanted))
     lists = [_searched(db, with_tag_of(wanted), wanted, [("list_executions_of_tag", {})])]
-    for statement, first, last in alike(wanted.search):
+    for statement, first, last in alike(wanted.q):
         of_id = statement == "list_executions_of_ids_from"
         ends: Values = {"first": key(first), "last": key(last)} if of_id else {"first": first, "last": last}
         lists.append(_listed(db, wanted, [(statement, {**ends, "most": MOST_ALIKE})]))

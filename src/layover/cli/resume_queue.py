@@ -1,4 +1,4 @@
-"""`layover resumes`: the resume queue of an execution."""
+"""`layover resume-queue`: the resume queue of an execution."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from layover import ResumeEntry
 
 
-def print_resumes(
+def print_resume_queue(
     execution: ExecutionName, /, *, limit: Limit = 50, cursor: Cursor = None, at: At = HERE, json: Json = False
 ) -> int:
     """List what was answered at the pause points of an execution, in that order, and what became of it."""
 
     async def run() -> int:
         async with door_to_read(at) as door:
-            page = await page_of((await execution_named(door, execution)).resumes(), limit, cursor)
+            page = await page_of((await execution_named(door, execution)).resume_queue(), limit, cursor)
         if json:
             print_json(page)
             return DONE
