@@ -12,8 +12,9 @@ from layover.core.engine.forks import plan_fork, was_reached
 from layover.core.engine.past import outermost
 from layover.core.payloads import plain
 from layover.core.plan import excludes_requester
-from layover.errors import InvalidInput, NotAllowed, NotFound, WrongState
+from layover.errors import InvalidInput, NotAllowed, WrongState
 from layover.model.forks import ForkPlan
+from layover.runtime.operations.refusals import unknown_node
 from layover.runtime.operations.starter import check_input
 from layover.runtime.queries.past import past_of
 
@@ -118,7 +119,7 @@ def _root(past: Past, node: str) -> str:
     """Return the node outside all scopes that a fork goes on from: a loop or parallel begins anew as a whole."""
     state, root = past.state, outermost(node)
     if root not in state.plan.graph.positions:
-        raise NotFound(f"The workflow `{state.facts.workflow}` has no node `{node[:200]}`.", code="unknown_node")
+        raise unknown_node(state.plan, state.facts.workflow, node)
     if not was_reached(state, root):
         raise WrongState(f"`{root}` had not been reached, so nothing can go on from there.", state.status)
     return root
