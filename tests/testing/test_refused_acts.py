@@ -45,15 +45,15 @@ async def test_a_node_inside_of_a_container_is_named_with_its_round_or_branch(
 
 async def test_what_waits_for_a_person_is_not_resumed_but_answered(layover: Layover) -> None:
     execution = await started(layover, form("ask"))
-    with pytest.raises(WrongState, match="No operator has paused it: it waits for an answer at `ask`."):
+    with pytest.raises(WrongState, match=r"No operator has paused it: it waits for an answer at `ask`."):
         await execution.resume()
-    with pytest.raises(WrongState, match="It is paused, and nothing of it has failed."):
+    with pytest.raises(WrongState, match=r"It is paused, and nothing of it has failed."):
         await execution.retry()
 
 
 async def test_what_runs_is_neither_resumed_nor_retried(layover: Layover) -> None:
     execution = await started(layover, {"id": "nap", "type": "delay", "duration": "1h"})
-    with pytest.raises(WrongState, match="No operator has paused it: it is waiting."):
+    with pytest.raises(WrongState, match=r"No operator has paused it: it is waiting."):
         await execution.resume()
-    with pytest.raises(WrongState, match="It is waiting, and nothing of it has failed."):
+    with pytest.raises(WrongState, match=r"It is waiting, and nothing of it has failed."):
         await execution.retry()
