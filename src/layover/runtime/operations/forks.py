@@ -57,7 +57,7 @@ class Forks:
 
     async def plan(self, execution_id: str, request: ForkRequest) -> ForkPlan:
         """Return what a fork would keep and repeat; nothing is changed."""
-        return (await self._prepared(execution_id, request)).plan
+        return (await self._prepared(execution_id, request, is_plan=True)).plan
 
     async def fork(
         self, execution_id: str, request: ForkRequest, new_id: str, options: Options, audit: AuditRow | None
@@ -83,7 +83,7 @@ class Forks:
             audit=audit,
         )
 
-    async def _prepared(self, execution_id: str, request: ForkRequest) -> _Prepared:
+    async def _prepared(self, execution_id: str, request: ForkRequest, *, is_plan: bool = False) -> _Prepared:
         row, cached = await self._queries.load(execution_id)
         facts, last = cached.state.facts, row.head.last_seq
         at = last if request.at is None else request.at
@@ -96,7 +96,9 @@ class Forks:
         startable = await self._instance.plans.startable(facts.workflow, version, self._instance.clock.now())
         given = facts.input if request.input is UNSET else plain(request.input)
         check_input(startable.plan, given)
-        found = plan_fork(past, startable.plan, node)
+        is_past = is_plan and at < last  # then what was called since is called again
+        latest = await past_of(self._instance.store, row, self._instance.plans, last) if is_past else None
+        found = plan_fork(past, startable.plan, node, latest=latest)
         if given != facts.input:
             _check_decided(startable.plan, found.kept)
         _check_size(found.fork)
