@@ -117,3 +117,30 @@ def test_a_database_without_an_instance_keeps_the_batch(tmp_path: Path, capsys: 
 def test_a_canary_needs_the_time_for_which_it_is_watched(capsys: pytest.CaptureFixture[str]) -> None:
     assert run_command(["batch", "pause", "--workflow", "asking", "--canary", "5%"]) == 2
     assert "--watch" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "flag"),
+    [
+        (["cancel", "--workflow", "", "--tag", "gold"], "--workflow"),
+        (["pause", "--workflow", "asking", "--tag", ""], "--tag"),
+        (["retry", "--workflow", "asking", "--since", ""], "--since"),
+        (["retry", "--workflow", "asking", "--error-code", ""], "--error-code"),
+        (["answer", "--workflow", "asking", "--node", ""], "--node"),
+        (["redeliver", "--destination", ""], "--destination"),
+        (["redeliver", "--execution", ""], "--execution"),
+        (["replay", "--trigger", ""], "--trigger"),
+    ],
+)
+def test_a_flag_without_a_value_is_refused_and_never_left_out(
+    capsys: pytest.CaptureFixture[str], words: list[str], flag: str
+) -> None:
+    """A variable of a shell that is not set must not widen what a batch is done to."""
+    assert run_command(["batch", *words, "--dry-run"]) == 2
+    assert f"{flag}: it is empty" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--destination", "mail"], ["--execution", UNKNOWN]])
+def test_ids_of_deliveries_stand_alone(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
+    assert run_command(["batch", "redeliver", "--id", UNKNOWN, *words, "--dry-run"]) == 2
+    assert f"leave out {words[0]}" in capsys.readouterr().err

@@ -190,6 +190,9 @@ async def test_a_name_in_a_path_stays_one_name() -> None:
         for nothing in ("", ".", "..", "a/b"):
             with pytest.raises(InvalidInput, match="is not an execution id"):
                 await hurried.client.execution(nothing)
+            for find, what in (("find_batch", "batch"), ("delivery", "delivery")):
+                with pytest.raises(InvalidInput, match=f"is not a {what} id"):
+                    await getattr(hurried.client, find)(nothing)
     paths = [asked.path.removeprefix("/api/v1/executions/") for asked in server.asked]
     assert paths == ["a%3Fc%23d%252F", "%C3%BC", "%20x"]
 

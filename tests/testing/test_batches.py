@@ -314,7 +314,33 @@ async def test_a_bulk_decision_is_the_users_own_and_only_where_they_are_asked(la
         await ann.batch("cancel", {"workflow": "mine"})
 
 
+async def test_a_pause_point_that_is_not_there_is_skipped_and_not_left_out(layover: Layover) -> None:
+    await asking(layover, 1)
+    ids = [*[point.id async for point in layover.points()], "11111111-1111-4111-8111-111111111111"]
+    batch = await layover.batch("answer", {"ids": ids}, data={"size": 1})
+    await batch.wait()
+    assert figures(batch) == ("completed", 2, 1, 1, 0)
+    assert [one.code async for one in batch.items(status="skipped")] == ["unknown_point"]
+
+
 # Who acts
+
+
+async def test_answers_go_on_only_for_the_user_in_whose_name_they_are(layover: Layover) -> None:
+    """Another approver may stop them; to go on would be to decide in the name of the first."""
+    await layover.register(flow(approval("ok", approvers={"users": ["ann"]}), name="mine"))
+    for _ in range(3):
+        await layover.start("mine", None)
+    ann, bob = (layover.as_user(name, ["approver"]) for name in ("ann", "bob"))
+    mine = await ann.batch("answer", {"workflow": "mine", "node": "ok"}, approved=True, rate="1/h")
+    theirs = await bob.find_batch(mine.id or "")
+    await theirs.stop()
+    with pytest.raises(NotAllowed, match="ann") as refused:
+        await theirs.continue_()
+    assert refused.value.code == "not_allowed"
+    assert figures(await mine.refresh()) == ("stopped", 3, 1, 0, 0)
+    await mine.continue_()
+    assert mine.state == "running"
 
 
 async def test_a_batch_and_each_of_its_acts_are_in_the_audit_log_of_its_user(layover: Layover) -> None:
@@ -351,6 +377,10 @@ async def test_an_execution_tells_which_batch_has_paused_it(layover: Layover) ->
         ("pause", {"workflow": "asking"}, {"canary": {"share": 0.5, "watch": "31d"}}),
         ("pause", {"workflow": "asking", "where": ["nonsense"]}, {}),
         ("pause", {"ids": ["x"]}, {}),
+        ("pause", {"ids": ["11111111-1111-4111-8111-111111111111"], "workflow": "asking"}, {}),
+        ("cancel", {"ids": ["11111111-1111-4111-8111-111111111111"], "status": ["failed"]}, {}),
+        ("answer", {"ids": ["11111111-1111-4111-8111-111111111111"], "workflow": "asking"}, {"data": 1}),
+        ("answer", {"ids": ["x"]}, {"data": 1}),
         ("rewind", {"workflow": "asking"}, {}),
         ("resume", {"workflow": "asking"}, {"data": 5}),
         ("answer", {"workflow": "asking"}, {}),

@@ -206,3 +206,14 @@ async def test_rates_let_the_next_one_begin_in_time(layover: Layover) -> None:
     assert [one.status for one in executions] == ["completed", "completed", "pending"]
     await layover.skip("1h")
     assert [one.status for one in executions] == ["completed"] * 3
+
+
+async def test_another_attempt_is_told_in_hours_and_not_in_milliseconds(layover: Layover) -> None:
+    layover.fake("work", raises=ValueError("no"))
+    await layover.register(
+        flow(call("a", retry={"delay": "30m", "multiplier": 2, "max_delay": "2h", "jitter": 0}), name="trying")
+    )
+    execution = await layover.start("trying", None)
+    assert (await execution.why()).summary == "`a` failed once and is tried again in 30m00s: no"
+    await layover.skip("30m")
+    assert (await execution.why()).summary == "`a` failed 2 times and is tried again in 1h00m: no"

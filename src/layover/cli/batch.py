@@ -130,7 +130,7 @@ class WhichExecutions:
             "min_resumes": self.min_resumes,
             "q": self.q,
         }
-        return {name: value for name, value in found.items() if value or value == 0}
+        return _given(**found)
 
 
 How = Annotated[HowToAct, Parameter(name="*")]
@@ -140,6 +140,7 @@ To = Annotated[str, Parameter(name="--to", help="The node to go back to; in a sc
 Approved = Annotated[
     bool | None, Parameter(name="--approve", negative="--reject", show_default=False, help="Decide approvals.")
 ]
+_OPTIONS: Final = {"execution_id": "execution", "trigger_id": "trigger"}  # by what the interface calls them
 _AS_THEY_ARE: Final = HowToAct()
 _ALL: Final = WhichExecutions()
 
@@ -224,6 +225,9 @@ def redeliver(
     how: How = _AS_THEY_ARE,
 ) -> int:
     """Send settled deliveries once more, each under its id."""
+    others = _given(destination=destination, execution=execution)
+    for name in others if ids else ():
+        raise Stop(f"--id: it names each item, and takes no filters: leave out --{name}.")
     where = _given(ids=ids) if ids else _given(state=state, destination=destination, execution_id=execution)
     return _run("redeliver", where, how)
 
@@ -278,4 +282,9 @@ def _data(text: str | None) -> dict[str, object]:
 
 
 def _given(**chosen: object) -> dict[str, object]:
-    return {name: value for name, value in chosen.items() if value}
+    """Return what was chosen. An empty text is a variable of a shell that is not set: without it, there is more."""
+    for name, value in chosen.items():
+        if value == "":
+            option = _OPTIONS.get(name, name.replace("_", "-"))
+            raise Stop(f"--{option}: it is empty. Give it a value, or leave it out.")
+    return {name: value for name, value in chosen.items() if value not in (None, (), {})}

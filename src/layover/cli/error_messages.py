@@ -71,6 +71,15 @@ _CODES = {
 _ARGUMENT = re.compile(r"`(\w+)(?:\[\d+\])?`: ")
 _OPTIONS = {"roles": "role", "scopes": "scope"}
 
+_ID = re.compile(r"is not (?:an? (\w+) id|the id of a (pause point));")
+_LISTS_OF_IDS = {
+    "execution": "`layover ls` lists the ids of executions.",
+    "batch": "`layover batches` lists the ids of batches.",
+    "delivery": "`layover deliveries ls` lists the ids of deliveries.",
+    "trigger": "`layover triggers ls` lists the ids of triggers.",
+    "pause point": "`layover inbox` lists the ids of open pause points.",
+}
+
 _WHO = "Say who you are with --by and --role."
 _KEY = "Give a key of the server: LAYOVER_KEY, --key @file or --key."
 _ON_A_SERVER = {"not_allowed": "A user who is asked has to do it, with a key of their own."}
@@ -92,7 +101,6 @@ _HINTS = {
     "invalid_filter": "For example: --where customer.tier=gold --where total=12",
     "invalid_answer": "`layover inbox --json` shows the schema of what is asked.",
     "locked": "`layover doctor` tells which instances have it open; try again when they are less busy.",
-    "malformed_id": "`layover ls` lists the ids of executions.",
     "missing": "Name another with --db, or make it with `layover migrate`.",
     "not_a_copy": "Copy into an empty database.",
     "not_a_database": "Name another file with --db.",
@@ -120,7 +128,14 @@ def stop_for(error: LayoverError) -> Stop:
     details = tuple(f"{path}: {what}" if path else what for path, what in places)
     details += tuple(map(str, getattr(error, "problems", ())))
     hints = {**_HINTS, **_ON_A_SERVER} if error.request_id is not None else _HINTS
-    return Stop(_message(error), _CODES.get(error.code, BAD_INPUT), hint=hints.get(error.code, ""), details=details)
+    hint = hints.get(error.code, "") or _hint_for_id(error)
+    return Stop(_message(error), _CODES.get(error.code, BAD_INPUT), hint=hint, details=details)
+
+
+def _hint_for_id(error: LayoverError) -> str:
+    """Return where ids of the kind are listed that an error is about."""
+    kind = _ID.search(error.message) if error.code == "malformed_id" else None
+    return _LISTS_OF_IDS.get(kind[1] or kind[2], "") if kind is not None else ""
 
 
 def _is_told(path: str, what: str, message: str) -> bool:

@@ -24,6 +24,9 @@ _UNNAMEABLE = ("", ".", "..")
 # What a name that no path can hold is, as an engine says it.
 _UNKNOWN = {
     "executions": ("malformed_id", "`{}` is not an execution id; those are UUIDs."),
+    "batches": ("malformed_id", "`{}` is not a batch id; those are UUIDs."),
+    "deliveries": ("malformed_id", "`{}` is not a delivery id; those are UUIDs."),
+    "triggers": ("malformed_id", "`{}` is not a trigger id; those are UUIDs."),
     "workflows": ("unknown_workflow", "There is no workflow `{}`; register it first."),
     "pause-points": ("unknown_point", "There is no pause point {}."),
     "approvals": ("unknown_point", "There is no pause point {}."),

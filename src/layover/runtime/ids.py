@@ -41,11 +41,11 @@ def id_from_key(workflow: str, key: str) -> str:
     return uuid8(f"{workflow}\0{key}")
 
 
-def checked_id(given: object) -> str:
+def checked_id(given: object, what: str = "an execution id") -> str:
     """Return an id in its usual form."""
     lowered = given.lower() if isinstance(given, str) else ""  # Python passes whatever it is given
     if not _UUID.fullmatch(lowered):
-        raise InvalidInput(f"`{str(given)[:64]}` is not an execution id; those are UUIDs.", code="malformed_id")
+        raise InvalidInput(f"`{str(given)[:64]}` is not {what}; those are UUIDs.", code="malformed_id")
     return lowered
 
 

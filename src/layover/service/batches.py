@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from layover.core.definitions.destinations import interval_of
 from layover.core.ids import uuid8
 from layover.core.moments import Moment
-from layover.errors import AlreadyExists, InvalidInput, NotFound, WrongState
+from layover.errors import AlreadyExists, InvalidInput, NotAllowed, NotFound, WrongState
 from layover.interface.batch_wait import until_at_rest
 from layover.interface.durations import milliseconds_of
 from layover.model.batches import BatchInfo, BatchItem
@@ -110,7 +110,7 @@ class BatchService:
     async def get(self, batch_id: str) -> BatchInfo:
         """Return a batch."""
         self._actor.require(*READ)
-        return self._shown(await self._find(checked_id(batch_id)))
+        return self._shown(await self._find(checked_id(batch_id, "a batch id")))
 
     async def wait(self, batch_id: str, timeout: float | None) -> BatchInfo:  # noqa: ASYNC109 - as the interface
         """Return a batch once it is completed or stopped."""
@@ -119,7 +119,7 @@ class BatchService:
     async def items(self, batch_id: str, status: str | None, limit: int, cursor: str | None) -> Page[BatchItem]:
         """Return a page of the items of a batch, in their order."""
         self._actor.require(*READ)
-        id_, most = checked_id(batch_id), min(limit, MOST)
+        id_, most = checked_id(batch_id, "a batch id"), min(limit, MOST)
         after, row = _number(cursor, id_), await self._find(id_)
         found: list[BatchItemRow] = []
         for state in ("failed", "skipped") if status == "failed" else (status,):
@@ -151,6 +151,10 @@ class BatchService:
         row = await self._to_change(batch_id)
         if row.state in LIVE_BATCHES:
             return self._shown(row)
+        if row.act == "answer" and row.user != self._actor.caller.user:  # it would be to answer in their name
+            name = row.user or "the program that made it"
+            message = f"This batch answers in the name of {name}, who alone can have it go on. Make one of your own."
+            raise NotAllowed(message, code="not_allowed")
         instance = self._actor.runtime.instance
         is_collected = not row.cursor and (row.total > 0 or row.position > 0)
         change = BatchChange(
@@ -234,7 +238,7 @@ class BatchService:
     async def _to_change(self, batch_id: str) -> BatchRow:
         """Return a batch, if the user may do what it does."""
         self._actor.require(*_OPERATE, *DECIDING, "workflow:write", "admin")
-        row = await self._find(checked_id(batch_id))
+        row = await self._find(checked_id(batch_id, "a batch id"))
         self._require(body_of_batch(row))
         return row
 
@@ -254,14 +258,22 @@ class BatchService:
         return batch_of(row, self._actor.runtime.instance.clock.now())
 
 
-def _check_options(body: BatchBody) -> None:
-    """Refuse what an act does not take, or lacks."""
+def _check_where(body: BatchBody) -> None:
+    """Refuse a choice of items that the act does not take, and one that chooses nothing."""
     known, given = _WHERE.get(body.act, _OF_EXECUTIONS), where_of(body)
     for name in given:
         if name not in known:
             raise _refused(f"where.{name}", f"`{body.act}` takes {', '.join(f'`{one}`' for one in sorted(known))}")
     if not given:
         raise _refused("where", "say which: an act on everything has to name what it is")
+    if body.where.ids and body.act != "replay" and len(given) > 1:
+        others = ", ".join(f"`{one}`" for one in given if one != "ids")
+        raise _refused("where.ids", f"they name each item, and take no filters: leave out {others}")
+
+
+def _check_options(body: BatchBody) -> None:
+    """Refuse what an act does not take, or lacks."""
+    _check_where(body)
     for name in options_of(body):
         if name not in _OPTIONS.get(body.act, frozenset({"reason"})):
             raise _refused(f"with.{name}", f"`{body.act}` does not take it")
@@ -275,7 +287,7 @@ def _check_options(body: BatchBody) -> None:
             raise _refused("where", "an answer is for one `workflow` and one `node` of it, or for `ids`")
         case "replay" if where.trigger_id is None:
             raise _refused("where.trigger_id", "a replay is for the inputs of one trigger")
-        case "redeliver" if where.state == "sent" and not (where.ids or where.destination or where.execution_id):
+        case "redeliver" if where.state == "sent" and not (where.destination or where.execution_id):
             fault = "name a destination or an execution: what was sent would go to everybody once more"
             raise _refused("where.state", fault)
         case "resume" if not isinstance(options_of(body).get("data", {}), dict):

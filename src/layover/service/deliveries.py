@@ -62,7 +62,7 @@ class DeliveryService:
     async def get(self, delivery_id: str) -> Delivery:
         """Return a delivery."""
         self._actor.require(*READ)
-        return self._shown(await self._actor.runtime.deliveries.find(checked_id(delivery_id)))
+        return self._shown(await self._actor.runtime.deliveries.find(checked_id(delivery_id, "a delivery id")))
 
     async def redeliver(self, delivery_id: str, idempotency_key: str | None) -> Delivery:
         """Send a settled delivery once more, under the same id."""
@@ -104,7 +104,7 @@ class DeliveryService:
 
     async def _act(self, name: str, delivery_id: str, key: str | None) -> KeyedAct:
         self._actor.require(*OPERATE)
-        return await keyed_act(self._actor, name, checked_id(delivery_id), key)
+        return await keyed_act(self._actor, name, checked_id(delivery_id, "a delivery id"), key)
 
     async def _show(self, found: Awaitable[DeliveryRow]) -> Delivery:
         return self._shown(await found)

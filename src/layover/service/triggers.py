@@ -95,7 +95,7 @@ class TriggerService:
     async def next(self, trigger_id: str, count: int) -> TriggerOccurrences:
         """Return the next occurrences of a schedule."""
         self._actor.require("workflow:read")
-        found = await self._actor.runtime.triggers.next_occurrences(checked_id(trigger_id), count)
+        found = await self._actor.runtime.triggers.next_occurrences(checked_id(trigger_id, "a trigger id"), count)
         return TriggerOccurrences(items=found)
 
     async def why(self, trigger_id: str) -> Why:
@@ -127,7 +127,7 @@ class TriggerService:
     async def rewind(self, trigger_id: str, cursor: str | None, idempotency_key: str | None) -> Trigger:
         """Set the cursor of a poll; None is the beginning."""
         self._actor.require("workflow:write")
-        id_, shown = checked_id(trigger_id), cursor[:_LONGEST_IN_AUDIT] if cursor else cursor
+        id_, shown = checked_id(trigger_id, "a trigger id"), cursor[:_LONGEST_IN_AUDIT] if cursor else cursor
         act = await keyed_act(self._actor, "trigger.rewind", id_, idempotency_key, data=cursor, cursor=shown)
         triggers = self._actor.runtime.triggers
         return await act.once(
@@ -139,7 +139,7 @@ class TriggerService:
     ) -> Fired:
         """Give a trigger an input by hand. Without an id, the same idempotency key again is the same input."""
         self._actor.require("execution:start")
-        id_ = checked_id(trigger_id)
+        id_ = checked_id(trigger_id, "a trigger id")
         entry = None if dry_run else self._actor.entry("trigger.fire", id_, input=input_id)
         key = self._actor.key("trigger.fire", id_, idempotency_key)
         return await self._actor.runtime.triggers.fire(id_, Fire(data, input_id, dry_run, key), entry)
@@ -149,7 +149,7 @@ class TriggerService:
     ) -> Backfilled:
         """Start the occurrences of a schedule in a range of the past."""
         self._actor.require("workflow:write")
-        act, id_ = "trigger.backfill", checked_id(trigger_id)
+        act, id_ = "trigger.backfill", checked_id(trigger_id, "a trigger id")
         row = await self._actor.runtime.triggers.find(id_)
         zone = str(msgspec.json.decode(row.config).get("zone", "UTC"))
         first, last = _instant("from", begin, zone), _instant("to", end, zone)
@@ -236,13 +236,13 @@ class TriggerService:
 
     async def _act(self, name: str, trigger_id: str, key: str | None, **details: object) -> KeyedAct:
         self._actor.require("workflow:write")
-        return await keyed_act(self._actor, name, checked_id(trigger_id), key, **details)
+        return await keyed_act(self._actor, name, checked_id(trigger_id, "a trigger id"), key, **details)
 
     async def _show(self, found: Awaitable[TriggerRow]) -> Trigger:
         return await self._shown(await found)
 
     async def _find(self, trigger_id: str) -> TriggerRow:
-        return await self._actor.runtime.triggers.find(checked_id(trigger_id))
+        return await self._actor.runtime.triggers.find(checked_id(trigger_id, "a trigger id"))
 
     async def _shown(self, row: TriggerRow, address: str | None = None) -> Trigger:
         instance = self._actor.runtime.instance

@@ -27,8 +27,9 @@ _ORDER = """
 
 
 def planned(flow: Rehearsal, from_node: str = "", at: int | None = None, plan: Plan | None = None) -> ForkDraft:
-    log = flow.log if at is None else flow.log[: at + 1]
-    return plan_fork(Past(flow.plan).read(log), plan or flow.plan, from_node)
+    latest = Past(flow.plan).read(flow.log)
+    past = latest if at is None else Past(flow.plan).read(flow.log[: at + 1])
+    return plan_fork(past, plan or flow.plan, from_node, latest=latest)
 
 
 def forked(flow: Rehearsal, found: ForkDraft, plan: Plan | None = None) -> Rehearsal:
@@ -65,6 +66,16 @@ def test_a_fork_of_a_past_event_has_the_results_of_that_moment() -> None:
     assert found.kept == ("a",)
     assert called(forked(flow, found)) == ["c"]
     assert planned(flow, at=0).kept == ()
+
+
+def test_what_the_origin_has_called_since_a_past_event_is_called_again() -> None:
+    flow = rehearse(_ORDER).start()
+    found = planned(flow, at=0)
+    assert (found.repeats.repeated, found.repeats.calls) == (("a", "ask", "b", "c", "d"), ("a", "c"))
+    assert called(forked(flow, found)) == list(found.repeats.calls)
+    at = next(i for i, (_, one) in enumerate(flow.log) if isinstance(one, ev.NodeCompleted) and one.node == "a")
+    after = planned(flow, at=at)
+    assert (after.repeats.repeated, after.repeats.calls) == (("ask", "b", "c", "d"), ("c",))
 
 
 def test_a_fork_of_what_is_complete_is_complete_at_once() -> None:

@@ -107,7 +107,7 @@ async def stop_batch(call: Request[StopBatchBody, NoQuery]) -> Response:
     body=EmptyBody,
     body_required=False,
     answers={200: BatchInfo},
-    problems=(*_PROBLEMS, "wrong_state"),
+    problems=(*_PROBLEMS, "not_allowed", "wrong_state"),
 )
 async def continue_batch(call: Request[EmptyBody, NoQuery]) -> Response:
     """Have a batch that stopped or failed go on where it was; after a failed canary, the rest is done without one."""

@@ -42,8 +42,11 @@ def was_reached(state: ExecutionState, node: str) -> bool:
     return state.node(node).status not in _NOT_REACHED
 
 
-def plan_fork(past: Past, plan: Plan, from_node: str = "") -> ForkDraft:
-    """Return the fork of an execution as it was after the events that were read, in any version of its workflow."""
+def plan_fork(past: Past, plan: Plan, from_node: str = "", *, latest: Past | None = None) -> ForkDraft:
+    """Return the fork of an execution as it was after the events that were read, in any version of its workflow.
+
+    With its `latest` past, what it has done since is repeated as well.
+    """
     state = past.state
     dropped: Container[str] = names_behind(state, from_node) if from_node else ()
     results = {
@@ -60,17 +63,23 @@ def plan_fork(past: Past, plan: Plan, from_node: str = "") -> ForkDraft:
     kept = _fitting(results, plan)
     sets = tuple(one for one in _joined(past) if not one.node or one.node in kept)
     facts = state.facts
-    again = {name: node for name, node in reached_nodes(state).items() if outermost(name) not in kept}
+    pasts = [past] if latest is None or latest.state.plan.hash != state.plan.hash else [past, latest]
+    again = {
+        name: (one, node)
+        for one in pasts
+        for name, node in reached_nodes(one.state).items()
+        if outermost(name) not in kept
+    }
     return ForkDraft(
         fork=Fork(origin=facts.id, at=state.counts["seq"] - 1, from_node=from_node, nodes=kept, sets=sets),
         repeats=Repeats(
             repeated=tuple(sorted(again)),
-            dropped=tuple(sorted(name for name, node in again.items() if has_result(node))),
+            dropped=tuple(sorted(name for name, (_, node) in again.items() if has_result(node))),
             calls=tuple(
                 sorted(
                     name
-                    for name, node in again.items()
-                    if has_called(state, name, node) or (name in past.containers and ":" not in name)
+                    for name, (one, node) in again.items()
+                    if has_called(one.state, name, node) or (name in one.containers and ":" not in name)
                 )
             ),
         ),

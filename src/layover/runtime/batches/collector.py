@@ -18,7 +18,7 @@ from layover.ports.batch_records import BatchItemRow
 from layover.ports.delivery_records import DeliveryFilter
 from layover.ports.trigger_records import InputFilter
 from layover.ports.view_records import ExecutionFilter, PointFilter
-from layover.runtime.ids import checked_id, is_point_id
+from layover.runtime.ids import checked_id
 from layover.runtime.results.points import context_of, point_of
 
 if TYPE_CHECKING:
@@ -33,6 +33,9 @@ AT_ONCE: Final = 500  # items of one page
 _LAST_ID: Final = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 _OPEN: Final = ("pending", "running", "pausing", "waiting", "paused")
 _CLOSED: Final = ("completed", "failed", "cancelled")
+
+# What `ids` are, of acts that are not for executions.
+_NAMED: Final = {"answer": "the id of a pause point", "redeliver": "a delivery id"}
 
 # What an act can change, if the caller does not say which status.
 _STATUSES: Final[dict[str, tuple[str, ...]]] = {
@@ -76,12 +79,13 @@ class ItemCollector:
 
     async def _named(self, body: BatchBody) -> ItemPage:
         """Return items that are named by their ids, each once; whether they exist, the act finds out."""
-        ids = dict.fromkeys(body.where.ids)
+        what = _NAMED.get(body.act, "an execution id")
+        ids = dict.fromkeys(checked_id(one, what) for one in body.where.ids)
         if body.act != "answer":
             of = "" if body.act == "redeliver" else None
-            return ItemPage([_item(checked_id(one), parent=of) for one in ids])
-        found = [await self._store.queries.find_point(one) for one in ids if is_point_id(one)]
-        return ItemPage([_point_item(row) for row in found if row is not None])
+            return ItemPage([_item(one, parent=of) for one in ids])
+        found = [(one, await self._store.queries.find_point(one)) for one in ids]
+        return ItemPage([_item(one, parent="") if row is None else _point_item(row) for one, row in found])
 
     async def _executions(self, body: BatchBody, created_at: int, cursor: str, limit: int) -> ItemPage:
         where = body.where
@@ -135,7 +139,7 @@ class ItemCollector:
         return ItemPage(items, _written(last.created_at, last.id) if last is not None else None)
 
     async def _inputs(self, where: WhichItems, created_at: int, cursor: str, limit: int) -> ItemPage:
-        trigger_id = checked_id(where.trigger_id)
+        trigger_id = checked_id(where.trigger_id, "a trigger id")
         if where.ids:
             return ItemPage([_item(one, parent=trigger_id) for one in dict.fromkeys(where.ids)])
         after = _parsed(cursor) if cursor else (created_at + 1, "")

@@ -12,8 +12,9 @@ from layover.core.engine.forks import plan_fork, was_reached
 from layover.core.engine.past import outermost
 from layover.core.payloads import plain
 from layover.core.plan import excludes_requester
-from layover.errors import InvalidInput, NotAllowed, NotFound, WrongState
+from layover.errors import InvalidInput, NotAllowed, WrongState
 from layover.model.forks import ForkPlan
+from layover.runtime.operations.refusals import unknown_node
 from layover.runtime.operations.starter import check_input
 from layover.runtime.queries.past import past_of
 
@@ -56,7 +57,7 @@ class Forks:
 
     async def plan(self, execution_id: str, request: ForkRequest) -> ForkPlan:
         """Return what a fork would keep and repeat; nothing is changed."""
-        return (await self._prepared(execution_id, request)).plan
+        return (await self._prepared(execution_id, request, is_plan=True)).plan
 
     async def fork(
         self, execution_id: str, request: ForkRequest, new_id: str, options: Options, audit: AuditRow | None
@@ -82,7 +83,7 @@ class Forks:
             audit=audit,
         )
 
-    async def _prepared(self, execution_id: str, request: ForkRequest) -> _Prepared:
+    async def _prepared(self, execution_id: str, request: ForkRequest, *, is_plan: bool = False) -> _Prepared:
         row, cached = await self._queries.load(execution_id)
         facts, last = cached.state.facts, row.head.last_seq
         at = request.start if isinstance(request.start, int) else last
@@ -95,7 +96,9 @@ class Forks:
         startable = await self._instance.plans.startable(facts.workflow, version, self._instance.clock.now())
         given = facts.input if request.input is UNSET else plain(request.input)
         check_input(startable.plan, given)
-        found = plan_fork(past, startable.plan, node)
+        is_past = is_plan and at < last  # then what was called since is called again
+        latest = await past_of(self._instance.store, row, self._instance.plans, last) if is_past else None
+        found = plan_fork(past, startable.plan, node, latest=latest)
         if given != facts.input:
             _check_decided(startable.plan, found.kept)
         _check_size(found.fork)
@@ -118,7 +121,7 @@ def _root(past: Past, node: str) -> str:
     """Return the node outside all scopes that a fork goes on from: a loop or parallel begins anew as a whole."""
     state, root = past.state, outermost(node)
     if root not in state.plan.graph.positions:
-        raise NotFound(f"The workflow `{state.facts.workflow}` has no node `{node[:200]}`.", code="unknown_node")
+        raise unknown_node(state.plan, state.facts.workflow, node)
     if not was_reached(state, root):
         raise WrongState(f"`{root}` had not been reached, so nothing can go on from there.", state.status)
     return root

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.core.context_ids import MalformedContextId, parse_context_id
+from layover.core.context_ids import ContextId, MalformedContextId, ScopeStep, format_context_id, parse_context_id
 from layover.core.engine import commands as cmd
 from layover.core.engine.breakpoints import has_node
 from layover.core.plan import planned_at
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from layover.core.engine.state import ExecutionState as State
-    from layover.core.plan import Plan
+    from layover.core.plan import Plan, PlannedGraph
     from layover.model.executions import Execution
 
 MOST_BREAKPOINTS: Final = 100  # of an execution, or of a workflow
@@ -31,7 +31,7 @@ def unless_closed(view: Execution) -> Execution:
 def check_breakpoint(plan: Plan, node: str, known: Mapping[str, str]) -> None:
     """Refuse a breakpoint before a node that a workflow does not have, or one more than there may be."""
     if "/" in node or not (has_node(plan, node) or _is_planned(plan, node)):  # behind it is the key of a journal
-        raise _unknown(plan.definition.name, node)
+        raise unknown_node(plan, plan.definition.name, node)
     if node not in known and len(known) >= MOST_BREAKPOINTS:
         message = f"There are {MOST_BREAKPOINTS} breakpoints already: clear some."
         raise InvalidInput(message, (("before", message),), code="too_many_breakpoints")
@@ -58,8 +58,17 @@ def does_not_fit(state: State, command: cmd.AnyCommand) -> WrongState | NotFound
         return _no_breakpoint(state, command.node)
     if isinstance(command, cmd.ScheduleResume):
         return WrongState("It is not paused by an operator: there is no pause to end.", state.status)
-    what = type(command).__name__.lower()
-    return WrongState(f"An execution that is {state.status} cannot be made to {what} here.", state.status)
+    if isinstance(command, cmd.Resume) and not state.facts.closed:
+        return WrongState(f"No operator has paused it: {_wait_of(state)}.", state.status)
+    if isinstance(command, cmd.Retry) and not state.facts.closed:
+        return WrongState(f"It is {state.status}, and nothing of it has failed.", state.status)
+    return WrongState(f"The execution is {state.status}.", state.status)
+
+
+def _wait_of(state: State) -> str:
+    """Return what an execution does that no operator holds: the first of its questions, or its status."""
+    asks = next((one for one in state.points.rows.values() if one.kind == "form" and one.status == "open"), None)
+    return f"it is {state.status}" if asks is None else f"it waits for an answer at `{asks.node}`"
 
 
 def _no_breakpoint(state: State, node: str) -> WrongState | NotFound:
@@ -93,11 +102,30 @@ def _is_planned(plan: Plan, context: str) -> bool:
 
 
 def _unknown_node(state: State, context: str) -> NotFound:
-    return _unknown(state.facts.workflow, context)
+    return unknown_node(state.plan, state.facts.workflow, context)
 
 
-def _unknown(workflow: str, context: str) -> NotFound:
-    return NotFound(f"The workflow `{workflow}` has no node `{context[:200]}`.", code="unknown_node")
+def unknown_node(plan: Plan, workflow: str, context: str) -> NotFound:
+    """Return that there is no such node; one that is inside of a container has to be named with its round or branch."""
+    message = f"The workflow `{workflow}` has no node `{context[:200]}`."
+    scopes = _scopes_of(plan.graph, context)
+    if scopes:
+        example = format_context_id(ContextId(context, scopes))
+        container = scopes[-1].container
+        message = f"`{context}` is inside of `{container}`: name its round or branch as well, such as `{example}`."
+    return NotFound(message, code="unknown_node")
+
+
+def _scopes_of(graph: PlannedGraph, node: str) -> tuple[ScopeStep, ...] | None:
+    """Return the first rounds and branches that a node is in; None if a graph does not have it."""
+    if node in graph.by_id:
+        return ()
+    for one in graph.nodes:
+        for key, body in one.bodies.items():
+            inner = _scopes_of(body, node)
+            if inner is not None:
+                return (ScopeStep(one.id, key or 0), *inner)
+    return None
 
 
 def _cannot_go_back(state: State, to: str) -> WrongState | NotFound:

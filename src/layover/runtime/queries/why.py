@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from layover.core.definitions.durations import brief_duration
 from layover.core.engine.signals import awaited_signals
 from layover.core.engine.timing import wake_at
 from layover.core.moments import Moment, moment
@@ -237,8 +238,9 @@ def _of_node(state: ExecutionState, name: str, node: NodeState, now: int) -> Why
             return _reason(kind="place", text=f"`{name}` waits for a place to run.", context_id=name)
         case "backoff":
             until = state.timers.get(name)
-            wait = f" in {max(0, until - now)} ms" if until is not None else ""
-            text = f"`{name}` failed {node.failures} times and is tried again{wait}: {_message(node)}"
+            wait = f" in {brief_duration(max(0, until - now))}" if until is not None else ""
+            times = "once" if node.failures == 1 else f"{node.failures} times"
+            text = f"`{name}` failed {times} and is tried again{wait}: {_message(node)}"
             return _reason(kind="retry", text=text, context_id=name, until=until, failure=failure_of(node.error))
         case "incident":
             failure = failure_of(node.error)
