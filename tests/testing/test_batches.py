@@ -320,7 +320,7 @@ async def test_a_pause_point_that_is_not_there_is_skipped_and_not_left_out(layov
     batch = await layover.batch("answer", {"ids": ids}, data={"size": 1})
     await batch.wait()
     assert figures(batch) == ("completed", 2, 1, 1, 0)
-    assert [one.code async for one in batch.items(status="skipped")] == ["unknown_point"]
+    assert [(one.code, one.skipped) async for one in batch.items(status="failed")] == [("unknown_point", True)]
 
 
 # Who acts
@@ -340,7 +340,7 @@ async def test_answers_go_on_only_for_the_user_in_whose_name_they_are(layover: L
     assert refused.value.code == "not_allowed"
     assert figures(await mine.refresh()) == ("stopped", 3, 1, 0, 0)
     await mine.continue_()
-    assert mine.state == "running"
+    assert mine.status == "running"
 
 
 async def test_a_batch_and_each_of_its_acts_are_in_the_audit_log_of_its_user(layover: Layover) -> None:
