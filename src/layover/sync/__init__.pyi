@@ -33,6 +33,8 @@ from layover.model.executions import (
     Why,
 )
 from layover.model.forks import ForkPlan
+from layover.model.monitoring import DueTimer, RunningInstance, Stats, StatsSpan
+from layover.model.node_searches import FoundNode
 from layover.model.pause_ends import ResumeSignal
 from layover.model.people import Person
 from layover.model.points import Approvers, Decision, LoopScope, May, ParallelScope, PausePoint, PointLink, Question
@@ -43,6 +45,8 @@ from layover.model.scheduled_retries import ScheduledRetry
 from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
+from layover.model.user_settings import UserSettings
+from layover.model.views import SavedView
 from layover.model.workflows import Bundle, Differences, DryRun, NodeType, Resting, WorkflowChange, WorkflowVersion
 from layover.nodes.notifier import NotifierFunction, P, R
 from layover.nodes.registry import AnyFunction
@@ -601,6 +605,30 @@ class SyncDoor:
     ) -> SyncBatchHandle: ...
     def find_batch(self, id: str) -> SyncBatchHandle: ...
     def batches(self, *, state: str | None = None) -> SyncListing[SyncBatchHandle]: ...
+    def node_executions(
+        self,
+        *,
+        workflow: str | None = None,
+        tag: str | None = None,
+        node: str | None = None,
+        type: str | None = None,
+        status: str | Sequence[str] = (),
+        error_code: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        min_duration: Duration | None = None,
+        max_duration: Duration | None = None,
+        min_resumes: int | None = None,
+    ) -> SyncListing[FoundNode]: ...
+    def instances(self) -> tuple[RunningInstance, ...]: ...
+    def timers(self) -> SyncListing[DueTimer]: ...
+    def stats(self, span: StatsSpan = "hour") -> Stats: ...
+    def views(self) -> tuple[SavedView, ...]: ...
+    def view(self, name: str) -> SavedView: ...
+    def save_view(self, name: str, **filter: Any) -> SavedView: ...
+    def delete_view(self, name: str) -> None: ...
+    def my_settings(self) -> UserSettings: ...
+    def save_my_settings(self, **settings: Any) -> UserSettings: ...
 
 class SyncEngine(SyncDoor):
     def __init__(
