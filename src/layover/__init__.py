@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         TriggerInput,
         TriggerOccurrence,
     )
+    from layover.model.user_settings import UserSettings
     from layover.model.views import SavedView, ViewFilter
     from layover.model.workflows import (
         Bundle,
@@ -273,6 +274,7 @@ __all__ = [
     "TriggerOccurrence",
     "Unavailable",
     "Until",
+    "UserSettings",
     "ViewFilter",
     "WaitTimeout",
     "WaitingOn",
@@ -342,6 +344,7 @@ _NAMES = {
     "layover.model.triggers": (
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
+    "layover.model.user_settings": "UserSettings",
     "layover.model.views": "SavedView ViewFilter",
     "layover.model.workflows": (
         "Bundle Difference Differences DryRun NodeType Resting RestingNode WorkflowChange WorkflowVersion"

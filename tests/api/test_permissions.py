@@ -155,6 +155,8 @@ list_views              -    -     -        yes    yes      yes      yes
 get_view                -    -     -        yes    yes      yes      yes
 save_view               -    -     -        yes    yes      yes      yes
 delete_view             -    -     -        yes    yes      yes      yes
+get_my_settings         -    -     yes      yes    yes      yes      yes
+save_my_settings        -    -     yes      yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
 list_node_types         -    -     -        yes    yes      yes      yes
 get_definition_schema   -    -     -        yes    yes      yes      yes

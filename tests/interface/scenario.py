@@ -152,6 +152,7 @@ async def workflows(play: Play) -> None:
 
 async def _searches(play: Play, door: Any, id_: str) -> None:
     await _views(play, door)
+    await _settings(play, door)
     await _nodes(play, door)
     await _events(play, await play.call(door, "execution", id_))
     early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
@@ -251,6 +252,15 @@ async def _views(play: Play, door: Any) -> None:
     await play.do(door, "delete_view", "mine")
     for act in ("view", "delete_view"):
         await play.refused(door, act, "mine")
+
+
+async def _settings(play: Play, door: Any) -> None:
+    await play.do(door, "my_settings")
+    for wanted in ({"theme": "dark", "landing": "executions"}, {"single_keys": False, "zone": "utc"}, {}):
+        saved = await play.call(door, "save_my_settings", **wanted)
+        assert (await play.call(door, "my_settings")) == saved
+    for wrong in ({"theme": "pink"}, {"zone": 1}, {"single_keys": "no"}, {"landing": "nowhere"}, {"unknown": 1}):
+        await play.refused(door, "save_my_settings", **wrong)
 
 
 async def _nodes(play: Play, door: Any) -> None:

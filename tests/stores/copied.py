@@ -8,7 +8,7 @@ import apsw
 from msgspec.structs import replace
 
 from layover.core.resume_waits import ResumeWait
-from layover.ports.access import IdempotentReply, NewLink, ViewRow, WorkflowStatus
+from layover.ports.access import IdempotentReply, NewLink, UserSettingsRow, ViewRow, WorkflowStatus
 from layover.ports.audit_entries import audit_row
 from layover.ports.batch_records import BatchItemRow, BatchRow
 from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
@@ -193,6 +193,7 @@ async def _fill_deliveries(store: Store) -> None:
         ),
         sessions=(session(1, key_id="k1"), replace(session(2), scopes=("execution:read", "ü"))),
         views=(ViewRow(user="ann", name="mine", body=b'{"status":["failed"]}', changed_at=5),),
+        user_settings=(UserSettingsRow(user="ann", body=b'{"theme":"dark"}', changed_at=6),),
         people=(PersonRow(user="ann", roles=("boss", "ü"), body=b'{"language":"de"}', changed_at=4),),
         other_messages=(Message(sender=uid(900), n=7, destination="notify", kind="notify", body=b"{}", due_at=8),),
     )

@@ -7,7 +7,7 @@ which could be used twice.
 
 from __future__ import annotations
 
-from layover.ports.access import Key, LinkRow, SessionRow, ViewRow, WorkflowStatus
+from layover.ports.access import Key, LinkRow, SessionRow, UserSettingsRow, ViewRow, WorkflowStatus
 from layover.ports.batch_records import BatchItemRow, BatchRow
 from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
 from layover.ports.limit_records import AdmissionRow
@@ -111,6 +111,7 @@ class CopiedBatch(StoreRecord, frozen=True, kw_only=True):
     deliveries: tuple[DeliveryRow, ...] = ()
     people: tuple[PersonRow, ...] = ()
     views: tuple[ViewRow, ...] = ()
+    user_settings: tuple[UserSettingsRow, ...] = ()
     batches: tuple[BatchRow, ...] = ()
     batch_items: tuple[CopiedItem, ...] = ()
     other_messages: tuple[Message, ...] = ()  # of triggers, destinations and deliveries

@@ -191,6 +191,13 @@ SHARED = {
         500,
         "The saved views differ.",
     ),
+    "user_settings": Shared(
+        lambda store, after, most: store.user_settings.read_settings(after, most),
+        lambda row: str(row.user),
+        lambda page: CopiedBatch(user_settings=page),
+        500,
+        "The settings of users differ.",
+    ),
     "batches": Shared(
         _batches,
         lambda row: f"{row.created_at} {row.id}",

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.ports.access import IdempotentReply, Key, LinkRow, SessionRow, ViewRow, WorkflowStatus
+    from layover.ports.access import IdempotentReply, Key, LinkRow, SessionRow, UserSettingsRow, ViewRow, WorkflowStatus
     from layover.ports.batch_records import BatchItemRow, BatchRow
     from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
     from layover.ports.limit_records import AdmissionRow
@@ -70,6 +70,7 @@ class MemoryDatabase:
     batches: dict[str, BatchRow] = field(default_factory=dict)  # by their own ids
     batch_items: dict[str, dict[int, BatchItemRow]] = field(default_factory=dict)  # by batch and number
     links: dict[bytes, LinkRow] = field(default_factory=dict)  # by hash
+    user_settings: dict[str, UserSettingsRow] = field(default_factory=dict)  # by user
     saved_views: dict[tuple[str, str], ViewRow] = field(default_factory=dict)  # by user and name
     people: dict[str, PersonRow] = field(default_factory=dict)  # by user
     versions: list[Version] = field(default_factory=list)

@@ -202,6 +202,8 @@ async def _write_batch(tx: Transaction, batch: CopiedBatch) -> None:
     await _insert(tx, "insert_commands", ((whole.id, *astuple(one)) for whole in executions for one in whole.commands))
     for view in batch.views:
         await tx.fetch("copy_view", *astuple(view))
+    for settings in batch.user_settings:
+        await tx.fetch("copy_user_settings", *astuple(settings))
     await _insert(tx, "insert_messages", (astuple(message) for whole in executions for message in whole.messages))
     await _insert(tx, "insert_tokens", ((whole.id, *astuple(token)) for whole in executions for token in whole.tokens))
     await _insert(tx, "insert_waits", ((whole.id, *astuple(wait)) for whole in executions for wait in whole.waits))

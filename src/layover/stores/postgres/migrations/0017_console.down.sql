@@ -1,0 +1,1 @@
+DROP TABLE layover.user_settings;
