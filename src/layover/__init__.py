@@ -110,6 +110,7 @@ if TYPE_CHECKING:
         Resting,
         RestingNode,
         WorkflowChange,
+        WorkflowSource,
         WorkflowVersion,
     )
     from layover.nodes.context import NodeContext, SyncNodeContext
@@ -284,6 +285,7 @@ __all__ = [
     "Workflow",
     "WorkflowChange",
     "WorkflowHandle",
+    "WorkflowSource",
     "WorkflowVersion",
     "WrongState",
     "check",
@@ -347,7 +349,8 @@ _NAMES = {
     "layover.model.user_settings": "UserSettings",
     "layover.model.views": "SavedView ViewFilter",
     "layover.model.workflows": (
-        "Bundle Difference Differences DryRun NodeType Resting RestingNode WorkflowChange WorkflowVersion"
+        "Bundle Difference Differences DryRun NodeType Resting RestingNode WorkflowChange WorkflowSource "
+        "WorkflowVersion"
     ),
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",

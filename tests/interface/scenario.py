@@ -125,6 +125,13 @@ async def workflows(play: Play) -> None:
     await play.do(echo, "refresh")
     await play.listed(echo, "versions")
     await play.do(newest, "graph")
+    await play.do(newest, "source")
+    written = await play.call(door, "register", "# Says nothing\nname: written\nnodes: [{id: a, type: end}]\n")
+    assert (await play.call(written, "source")).as_written
+    await play.do(
+        await play.call(door, "register", json.dumps({"name": "written", "nodes": [{"id": "a", "type": "end"}]})),
+        "source",
+    )
     await play.do(newest, "diff")
     await play.do(newest, "diff", 2, 1)
     await play.refused(newest, "diff", 1, 9)

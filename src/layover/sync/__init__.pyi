@@ -47,7 +47,16 @@ from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
 from layover.model.user_settings import UserSettings
 from layover.model.views import SavedView
-from layover.model.workflows import Bundle, Differences, DryRun, NodeType, Resting, WorkflowChange, WorkflowVersion
+from layover.model.workflows import (
+    Bundle,
+    Differences,
+    DryRun,
+    NodeType,
+    Resting,
+    WorkflowChange,
+    WorkflowSource,
+    WorkflowVersion,
+)
 from layover.nodes.notifier import NotifierFunction, P, R
 from layover.nodes.registry import AnyFunction
 from layover.ports.directory import Directory
@@ -306,6 +315,7 @@ class SyncWorkflowHandle:
     def delete(self) -> None: ...
     def versions(self) -> SyncListing[WorkflowVersion]: ...
     def graph(self) -> Graph: ...
+    def source(self) -> WorkflowSource: ...
     def diff(self, before: int | None = None, after: int | None = None) -> Differences: ...
     def compare(self, definition: Definition) -> Differences: ...
     def resting(self) -> Resting: ...

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from layover.ports.records import (
         AuditRow,
         ClosedExecution,
+        DefinitionText,
         Entry,
         Head,
         Message,
@@ -73,6 +74,7 @@ class MemoryDatabase:
     user_settings: dict[str, UserSettingsRow] = field(default_factory=dict)  # by user
     saved_views: dict[tuple[str, str], ViewRow] = field(default_factory=dict)  # by user and name
     people: dict[str, PersonRow] = field(default_factory=dict)  # by user
+    definition_texts: dict[tuple[str, int], DefinitionText] = field(default_factory=dict)  # by workflow and number
     versions: list[Version] = field(default_factory=list)
     audit: dict[tuple[int, str], AuditRow] = field(default_factory=dict)  # by moment and their own ids
     seals: dict[int, Seal] = field(default_factory=dict)  # by number

@@ -26,6 +26,7 @@ from layover.stores.rows import entry_of, signal_of, workflow_status_values
 from layover.stores.sqlite import api_keys, sessions
 from layover.stores.sqlite.appends import encode_types, write_tags
 from layover.stores.sqlite.batches import insert_batch, insert_items
+from layover.stores.sqlite.definitions import insert_texts
 from layover.stores.sqlite.deliveries import delivery_of, find_destination, insert_deliveries, send, write_destination
 from layover.stores.sqlite.limits import save_place
 from layover.stores.sqlite.links import link_of
@@ -242,6 +243,7 @@ def _write_deliveries(db: apsw.Connection, batch: CopiedBatch) -> None:
         write_person(db, person)
     is_there = is_there or insert_views(db, batch.views) < len(batch.views)
     is_there = is_there or insert_user_settings(db, batch.user_settings) < len(batch.user_settings)
+    is_there = is_there or insert_texts(db, batch.definition_texts) < len(batch.definition_texts)
     is_there = is_there or insert_deliveries(db, batch.deliveries) < len(batch.deliveries)
     if is_there or send(db, batch.other_messages) < len(batch.other_messages):
         raise StoreError("Some of it is there already.")

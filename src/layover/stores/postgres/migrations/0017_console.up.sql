@@ -5,3 +5,13 @@ CREATE TABLE layover.user_settings (
     body bytea NOT NULL,
     changed_at bigint NOT NULL
 );
+
+-- Definitions as they were written, with comments: of each version the newest text.
+CREATE TABLE layover.definition_texts (
+    workflow text COLLATE "C" NOT NULL,
+    number integer NOT NULL,
+    media_type text COLLATE "C" NOT NULL,
+    body bytea NOT NULL,
+    changed_at bigint NOT NULL,
+    PRIMARY KEY (workflow, number)
+);
