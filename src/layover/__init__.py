@@ -99,6 +99,7 @@ if TYPE_CHECKING:
         TriggerInput,
         TriggerOccurrence,
     )
+    from layover.model.user_settings import UserSettings
     from layover.model.views import SavedView, ViewFilter
     from layover.model.workflows import (
         Bundle,
@@ -109,6 +110,7 @@ if TYPE_CHECKING:
         Resting,
         RestingNode,
         WorkflowChange,
+        WorkflowSource,
         WorkflowVersion,
     )
     from layover.nodes.context import NodeContext, SyncNodeContext
@@ -273,6 +275,7 @@ __all__ = [
     "TriggerOccurrence",
     "Unavailable",
     "Until",
+    "UserSettings",
     "ViewFilter",
     "WaitTimeout",
     "WaitingOn",
@@ -282,6 +285,7 @@ __all__ = [
     "Workflow",
     "WorkflowChange",
     "WorkflowHandle",
+    "WorkflowSource",
     "WorkflowVersion",
     "WrongState",
     "check",
@@ -342,9 +346,11 @@ _NAMES = {
     "layover.model.triggers": (
         "Backfilled Fired HookReceipt Replayed Trigger TriggerEvent TriggerInput TriggerOccurrence"
     ),
+    "layover.model.user_settings": "UserSettings",
     "layover.model.views": "SavedView ViewFilter",
     "layover.model.workflows": (
-        "Bundle Difference Differences DryRun NodeType Resting RestingNode WorkflowChange WorkflowVersion"
+        "Bundle Difference Differences DryRun NodeType Resting RestingNode WorkflowChange WorkflowSource "
+        "WorkflowVersion"
     ),
     "layover.nodes.context": "NodeContext SyncNodeContext",
     "layover.nodes.function": "node",

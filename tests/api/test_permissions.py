@@ -87,6 +87,7 @@ beat                    yes  yes   yes      yes    yes      yes      yes
 save_workflow           -    -     -        -      -        -        yes
 put_workflow            -    -     -        -      -        -        yes
 list_workflows          -    -     -        yes    yes      yes      yes
+get_workflow_source     -    -     -        yes    yes      yes      yes
 get_workflow            -    -     -        yes    yes      yes      yes
 list_versions           -    -     -        yes    yes      yes      yes
 diff_workflow           -    -     -        yes    yes      yes      yes
@@ -152,6 +153,8 @@ list_views              -    -     -        yes    yes      yes      yes
 get_view                -    -     -        yes    yes      yes      yes
 save_view               -    -     -        yes    yes      yes      yes
 delete_view             -    -     -        yes    yes      yes      yes
+get_my_settings         -    -     yes      yes    yes      yes      yes
+save_my_settings        -    -     yes      yes    yes      yes      yes
 check_definition        -    -     -        yes    yes      yes      yes
 list_node_types         -    -     -        yes    yes      yes      yes
 get_definition_schema   -    -     -        yes    yes      yes      yes

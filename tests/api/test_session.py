@@ -73,6 +73,25 @@ async def test_a_key_is_shown_once_and_then_a_cookie_counts(tmp_path: Path) -> N
     assert key not in opened.body.decode()
 
 
+@each_database
+async def test_what_a_user_has_set_is_there_in_their_other_browsers_and_for_nobody_else(tmp_path: Path) -> None:
+    async with served(tmp_path) as api, plain_browser() as desk, plain_browser() as phone, plain_browser() as other:
+        settings = f"{api.url}/api/v1/me/settings"
+        for browser, who in ((desk, "ada:viewer"), (phone, "ada:approver"), (other, "ben:viewer")):
+            await sign_in(browser, api.url, await api.key_of(who))
+        before = await phone.api("GET", settings)
+        saved = await desk.api("PUT", settings, b'{"theme": "dark", "landing": "executions"}')
+        refused = await desk.api("PUT", settings, b'{"theme": "dark", "wallpaper": "cats"}')
+        found, others = await phone.api("GET", settings), await other.api("GET", settings)
+
+    usual = {"theme": "auto", "zone": "local", "single_keys": True, "landing": None, "changed_at": None}
+    assert before.json == others.json == usual
+    assert saved.json == {**usual, "theme": "dark", "landing": "executions", "changed_at": saved.json["changed_at"]}
+    assert (refused.status, refused.code) == (422, "invalid_body")
+    assert found.json == saved.json
+    assert saved.json["changed_at"] is not None
+
+
 async def test_the_cookie_is_for_this_server_alone_and_no_script_reads_it(tmp_path: Path) -> None:
     async with served(tmp_path) as api, plain_browser() as browser:
         await sign_in(browser, api.url, ADMIN_KEY)

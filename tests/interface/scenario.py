@@ -125,6 +125,13 @@ async def workflows(play: Play) -> None:
     await play.do(echo, "refresh")
     await play.listed(echo, "versions")
     await play.do(newest, "graph")
+    await play.do(newest, "source")
+    written = await play.call(door, "register", "# Says nothing\nname: written\nnodes: [{id: a, type: end}]\n")
+    assert (await play.call(written, "source")).as_written
+    await play.do(
+        await play.call(door, "register", json.dumps({"name": "written", "nodes": [{"id": "a", "type": "end"}]})),
+        "source",
+    )
     await play.do(newest, "diff")
     await play.do(newest, "diff", 2, 1)
     await play.refused(newest, "diff", 1, 9)
@@ -152,6 +159,7 @@ async def workflows(play: Play) -> None:
 
 async def _searches(play: Play, door: Any, id_: str) -> None:
     await _views(play, door)
+    await _settings(play, door)
     await _nodes(play, door)
     await _events(play, await play.call(door, "execution", id_))
     early, late = datetime(2000, 1, 1, tzinfo=UTC), datetime(2100, 1, 1, tzinfo=UTC)
@@ -251,6 +259,15 @@ async def _views(play: Play, door: Any) -> None:
     await play.do(door, "delete_view", "mine")
     for act in ("view", "delete_view"):
         await play.refused(door, act, "mine")
+
+
+async def _settings(play: Play, door: Any) -> None:
+    await play.do(door, "my_settings")
+    for wanted in ({"theme": "dark", "landing": "executions"}, {"single_keys": False, "zone": "utc"}, {}):
+        saved = await play.call(door, "save_my_settings", **wanted)
+        assert (await play.call(door, "my_settings")) == saved
+    for wrong in ({"theme": "pink"}, {"zone": 1}, {"single_keys": "no"}, {"landing": "nowhere"}, {"unknown": 1}):
+        await play.refused(door, "save_my_settings", **wrong)
 
 
 async def _nodes(play: Play, door: Any) -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import inspect
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, assert_type
+
+import pytest
 
 from layover import (
     Caller,
@@ -22,6 +26,8 @@ from layover import (
     SyncWorkflowHandle,
     WorkflowVersion,
 )
+from layover.interface.door import Door
+from layover.interface.execution_handle import ExecutionHandle
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,6 +39,14 @@ def test_the_stub_is_what_the_tool_writes() -> None:
     tool = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(tool)
     assert tool.STUB.read_text() == tool.stub(), "run python tools/sync_stub.py"
+
+
+@pytest.mark.parametrize(("name", "of"), [("SyncDoor", Door), ("SyncExecutionHandle", ExecutionHandle)])
+def test_the_stub_has_every_method_also_those_of_parts(name: str, of: type) -> None:
+    tree = ast.parse((ROOT / "src" / "layover" / "sync" / "__init__.pyi").read_text(encoding="utf-8"))
+    found = next(node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == name)
+    there = {node.name for node in found.body if isinstance(node, ast.FunctionDef)}
+    assert {each for each, value in inspect.getmembers(of, inspect.isfunction) if not each.startswith("_")} <= there
 
 
 def test_the_stub_is_shipped_where_a_type_checker_looks() -> None:

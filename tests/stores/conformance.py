@@ -300,4 +300,6 @@ async def truth(store: Store) -> dict[str, object]:
         "batch_items": await store.database_copy.read_batch_items(None, 10_000),
         "people": await store.people.list_people("", 1_000),
         "views": await store.views.read_views(("", ""), 1_000),
+        "definition_texts": await store.definitions.read_texts(("", 0), 1_000),
+        "user_settings": await store.user_settings.read_settings("", 1_000),
     }

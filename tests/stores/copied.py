@@ -8,7 +8,7 @@ import apsw
 from msgspec.structs import replace
 
 from layover.core.resume_waits import ResumeWait
-from layover.ports.access import IdempotentReply, NewLink, ViewRow, WorkflowStatus
+from layover.ports.access import IdempotentReply, NewLink, UserSettingsRow, ViewRow, WorkflowStatus
 from layover.ports.audit_entries import audit_row
 from layover.ports.batch_records import BatchItemRow, BatchRow
 from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
@@ -18,6 +18,7 @@ from layover.ports.records import (
     ChangedPoint,
     ClosedExecution,
     ClosedPoint,
+    DefinitionText,
     Entry,
     Message,
     NewExecution,
@@ -193,6 +194,12 @@ async def _fill_deliveries(store: Store) -> None:
         ),
         sessions=(session(1, key_id="k1"), replace(session(2), scopes=("execution:read", "ü"))),
         views=(ViewRow(user="ann", name="mine", body=b'{"status":["failed"]}', changed_at=5),),
+        definition_texts=(
+            DefinitionText(
+                workflow="order", number=1, media_type="application/yaml", body="# ü".encode(), changed_at=7
+            ),
+        ),
+        user_settings=(UserSettingsRow(user="ann", body=b'{"theme":"dark"}', changed_at=6),),
         people=(PersonRow(user="ann", roles=("boss", "ü"), body=b'{"language":"de"}', changed_at=4),),
         other_messages=(Message(sender=uid(900), n=7, destination="notify", kind="notify", body=b"{}", due_at=8),),
     )

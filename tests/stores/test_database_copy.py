@@ -448,6 +448,8 @@ async def test_only_the_rest_is_written(stores: Stores) -> None:
         "deliveries": uid(803),
         "people": "ann",
         "views": '["ann","mine"]',
+        "definition_texts": "order 1",
+        "user_settings": "ann",
         "batches": f"5 {uid(901)}",  # the newest come first
         "batch_items": f"{uid(902)} 3",
         "other_messages": f"{uid(900)} 7 notify",

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from layover.ports.records import Version
+from layover.ports.records import DefinitionText, Version, WrittenText
 from tests.stores.conformance import OTHER
 
 if TYPE_CHECKING:
@@ -101,3 +101,29 @@ async def test_a_concurrent_save_gets_the_next_version(store: Store, database: D
     assert all(one.hash != following.hash for one, following in pairwise(found))
     assert all(version in found for version in saved)
     await other.close()
+
+
+async def test_a_version_keeps_the_newest_text_that_was_given_for_it(store: Store) -> None:
+    definitions = store.definitions
+    first = WrittenText(media_type="application/yaml", body=b"# erste\nname: order\n")
+    newest = WrittenText(media_type="application/json", body=b'{"name": "order"}')
+    await definitions.save("order", "h1", b"{}", 10, text=first)
+    await definitions.save("order", "h1", b"{}", 20)  # a program registers the same, without a text
+    assert await definitions.find_text("order", 1) == DefinitionText(
+        workflow="order", number=1, media_type=first.media_type, body=first.body, changed_at=10
+    )
+    await definitions.save("order", "h1", b"{}", 30, text=first)
+    assert [one.changed_at for one in await definitions.read_texts(("", 0), 10)] == [10], "it is what it was"
+    await definitions.save("order", "h1", b"{}", 40, text=newest)
+    await definitions.save("order", "h2", b"[]", 50)
+    await definitions.save("refund", "h1", b"{}", 60, text=first)
+    found = await definitions.find_text("order", 1)
+    assert found is not None
+    assert (found.media_type, found.body, found.changed_at) == (newest.media_type, newest.body, 40)
+    assert await definitions.find_text("order", 2) is None
+    assert [(one.workflow, one.number) for one in await definitions.read_texts(("", 0), 10)] == [
+        ("order", 1),
+        ("refund", 1),
+    ]
+    assert [one.workflow for one in await definitions.read_texts(("order", 1), 10)] == ["refund"]
+    assert [version.number for version in await definitions.list_versions("order")] == [1, 2]

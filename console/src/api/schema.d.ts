@@ -2165,6 +2165,24 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/me/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Return the settings of the caller; those that were never set are as by default. */
+        get: operations["get_my_settings"];
+        /** Replace the settings of the caller; one that is not given is as by default. */
+        put: operations["save_my_settings"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/workflows/check": {
         parameters: {
             query?: never;
@@ -5141,6 +5159,39 @@ export interface components {
             include: ("answer" | "input" | "output" | "shown")[];
             /** @default null */
             name: string | null;
+        };
+        /**
+         * UserSettings
+         * @description What a user has set for themselves.
+         */
+        UserSettings: {
+            /** @enum {unknown} */
+            theme: "auto" | "dark" | "light";
+            /** @enum {unknown} */
+            zone: "local" | "utc";
+            single_keys: boolean;
+            landing: ("executions" | "inbox" | "operations" | "workflows") | null;
+            changed_at: string | null;
+        };
+        /**
+         * UserSettingsBody
+         * @description Settings of a user; one that is not given is as by default.
+         */
+        UserSettingsBody: {
+            /**
+             * @default auto
+             * @enum {unknown}
+             */
+            theme: "auto" | "dark" | "light";
+            /**
+             * @default local
+             * @enum {unknown}
+             */
+            zone: "local" | "utc";
+            /** @default true */
+            single_keys: boolean;
+            /** @default null */
+            landing: ("executions" | "inbox" | "operations" | "workflows") | null;
         };
         /**
          * ViewBody
@@ -12529,6 +12580,70 @@ export interface operations {
             403: components["responses"]["cross_site.forbidden"];
             404: components["responses"]["not_found.unknown_view"];
             421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    get_my_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserSettings"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    save_my_settings: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["UserSettingsBody"];
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserSettings"];
+                };
+            };
+            400: components["responses"]["invalid_parameter.malformed"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site"];
+            408: components["responses"]["request_timeout"];
+            413: components["responses"]["payload_too_large"];
+            415: components["responses"]["unsupported_media_type"];
+            421: components["responses"]["misdirected"];
+            422: components["responses"]["invalid_body"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
             503: components["responses"]["stopping.store_unavailable.too_many_connections"];

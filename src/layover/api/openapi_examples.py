@@ -17,6 +17,7 @@ from layover.model import (
     shared,
     signals,
     triggers,
+    user_settings,
     views,
     workflows,
 )
@@ -149,6 +150,7 @@ EXAMPLES: Final[dict[type[Any], dict[str, Any]]] = {
         "away": {"addresses": {"mail": "ada@example.com"}, "away": {"until": "2027-01-07", "substitute": "ben"}},
     },
     views.ViewBody: {"failed_lately": {"filter": {"status": ["failed"], "min_resumes": 1, "since": "2d"}}},
+    user_settings.UserSettingsBody: {"dark_in_utc": {"theme": "dark", "zone": "utc", "landing": "executions"}},
     access.SignInLinkBody: {"for_an_approver": {"user": "ada", "roles": ["approver"], "expires_in": "1h"}},
     access.SessionBody: {"with_a_key": {"key": "lay_Vk2f0sVq1yZ8mH3cT6wXbANx5e7Rj9-uPq_D4LgKtB0"}},
     access.KeyBody: {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from layover.cli.exits import Stop
 from layover.cli.functions import functions_of, node_types
 from layover.cli.json_argument import STANDARD_INPUT
-from layover.cli.sources import HOW_TO_NAME, distinct, sources
+from layover.cli.sources import HOW_TO_NAME, distinct, sources, text_of
 from layover.core.plan import compile_plan
 
 if TYPE_CHECKING:
@@ -23,10 +23,17 @@ if TYPE_CHECKING:
 _SUFFIXES = (".yaml", ".yml", ".json")
 
 
+class LoadedWorkflow(NamedTuple):
+    """A workflow ready to run, and how it is registered: as its text, with the comments, or else as its plan."""
+
+    plan: Plan
+    definition: str | Plan
+
+
 class LoadedWorkflows(NamedTuple):
     """Workflows ready to run, and their functions."""
 
-    plans: list[Plan]
+    workflows: list[LoadedWorkflow]
     functions: Sequence[AnyFunction]
 
 
@@ -35,19 +42,20 @@ def load_definitions(names: Sequence[str], nodes: tuple[str, ...]) -> LoadedWork
     found = [one for name in names for file in _expanded(name) for one in sources(file)]
     functions = distinct(functions_of(nodes), *(one.functions for one in found))
     types = node_types(functions)
-    plans: list[Plan] = []
+    workflows: list[LoadedWorkflow] = []
     wrong: list[str] = []
     for one in found:
         checked = one.check(types)
         if checked.ok:
-            plans.append(compile_plan(checked))
+            plan = compile_plan(checked)
+            workflows.append(LoadedWorkflow(plan, text_of(one) or plan))
         else:
             errors = [problem for problem in checked.problems if problem.severity == "error"]
             wrong += [f"{one.name}:{' ' if problem.line is None else ''}{problem}" for problem in errors]
     if wrong:
         hint = "Functions come from --nodes MODULE; `layover check` tells more."
         raise Stop("These workflows have errors:", details=tuple(wrong), hint=hint)
-    return LoadedWorkflows(plans, functions)
+    return LoadedWorkflows(workflows, functions)
 
 
 def _expanded(name: str) -> list[str]:

@@ -28,7 +28,7 @@ from layover.cli.options import By, Db, Json, Nodes, Roles, Target, Url, Who, ac
 from layover.cli.run_report import RunReport, report
 from layover.cli.screen import OUT, note, plural, print_json, say
 from layover.cli.setting_flags import NO_RUN_FLAGS, RunFlags
-from layover.cli.sources import distinct, source
+from layover.cli.sources import distinct, source, text_of
 from layover.cli.stdin import StdinLines
 from layover.core.definitions import document
 from layover.core.definitions.durations import parse_duration
@@ -69,7 +69,8 @@ class RunOptions(NamedTuple):
     """What to run, where, as whom, and how to show it."""
 
     file: str
-    definition: dict[str, Any]
+    name: str  # of the workflow
+    definition: str | dict[str, Any]
     input: object
     modules: tuple[str, ...]
     functions: Sequence[AnyFunction]
@@ -130,7 +131,8 @@ def run_file(  # noqa: PLR0913 - each is an option
         return _refused(file, checked, json=json)
     wanted = RunOptions(
         file=file,
-        definition=document(checked.definition),
+        name=checked.definition.name,
+        definition=text_of(named) or document(checked.definition),
         input=given_data(input, "--input"),
         modules=nodes,
         functions=functions,
@@ -195,7 +197,7 @@ async def _door(wanted: RunOptions) -> AsyncIterator[Door]:
 
 async def _started(door: Door, wanted: RunOptions) -> ExecutionHandle:
     """Return the execution that is wanted: a new one, or the one that has its id or its key already."""
-    workflow = str(wanted.definition["name"])
+    workflow = wanted.name
     if wanted.id is not None:
         with suppress(NotFound):
             found = await door.execution(wanted.id)

@@ -98,6 +98,13 @@ def print_json(value: object) -> None:
     sys.stdout.write(f"{text}\n")
 
 
+def print_text(text: str) -> None:
+    """Print a text as it is; in a terminal, without what that could take for an order."""
+    if sys.stdout.isatty():
+        text = "".join(one if one in "\n\t" else _visible(one) for one in text)
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+
+
 def moment(at: Moment | None) -> str:
     """Return a moment as people read it."""
     return "-" if at is None else str(at)[:19].replace("T", " ")

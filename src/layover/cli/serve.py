@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
     from layover import Settings
     from layover.asgi import AccessSettings, ApiSettings
+    from layover.cli.loading import LoadedWorkflow
     from layover.config.configuration import Configuration
-    from layover.core.plan import Plan
     from layover.nodes.registry import AnyFunction
 
 _MOST_NAMED = 8
@@ -57,7 +57,7 @@ class ServeOptions(NamedTuple):
     """What is served, and how."""
 
     db: str
-    plans: list[Plan]
+    workflows: Sequence[LoadedWorkflow]
     functions: Sequence[AnyFunction]
     host: str
     url: str
@@ -92,7 +92,7 @@ def serve(
     getLogger("uvicorn.error").setLevel(WARNING)
     wanted = ServeOptions(
         db=address_of(command.db),
-        plans=loaded.plans,
+        workflows=loaded.workflows,
         functions=loaded.functions,
         host=command.host,
         url=url,
@@ -162,15 +162,15 @@ async def _prepare(engine: OperatorEngine, wanted: ServeOptions) -> None:
     if not known and not is_loopback(wanted.host):
         hint = "Set LAYOVER_ADMIN_KEY; or start once without --host, which makes a key."
         raise Stop(f"Without any key it is served on this machine only, not at {wanted.host}.", BAD_INPUT, hint=hint)
-    for plan in wanted.plans:
-        print_addresses(await engine.register(plan), wanted.settings.public_url)
+    for one in wanted.workflows:
+        print_addresses(await engine.register(one.definition), wanted.settings.public_url)
     made = None if known else await create_first_key(engine)
     warn_without_tls(wanted.host, wanted.settings.public_url)
     say(f"Layover serves {without_password(wanted.db)}", "bold")
     say(f"  listening at  {wanted.url}")
     say(f"  documented at {wanted.url}/docs")
-    if wanted.plans:
-        names = [plan.definition.name for plan in wanted.plans]
+    if wanted.workflows:
+        names = [one.plan.definition.name for one in wanted.workflows]
         more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
         say(f"  {plural(len(names), 'workflow')}: {', '.join(names[:_MOST_NAMED])}{more}")
     if made is not None:

@@ -78,6 +78,13 @@ def source(name: str) -> Source:
     return found[0]
 
 
+def text_of(one: Source) -> str | None:
+    """Return the text of a sound definition, to be registered; of JSON that is no YAML there is none."""
+    if one.workflow is not None or not check(one.text, syntax="yaml").ok:
+        return None
+    return one.text.decode()
+
+
 def distinct(*groups: Iterable[AnyFunction]) -> tuple[AnyFunction, ...]:
     """Return functions in their order, each once."""
     return tuple({id(one): one for group in groups for one in group}.values())

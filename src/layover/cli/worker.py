@@ -33,7 +33,7 @@ def work(*files: File, nodes: Nodes = (), flags: WorkerFlags = NO_WORKER_FLAGS, 
         raise Stop("A worker needs functions to call.", hint=hint)
     configuration = flags.configuration
     db = configuration.command.db
-    plans, functions = load_definitions(files, nodes)
+    workflows, functions = load_definitions(files, nodes)
     types = node_types(functions)
     logging.configure(configuration, SERVING)
 
@@ -42,10 +42,10 @@ def work(*files: File, nodes: Nodes = (), flags: WorkerFlags = NO_WORKER_FLAGS, 
     async def serve() -> None:
         async with OperatorEngine(db, nodes=functions, settings=configuration.engine, drive=True) as engine:
             say(f"Working on {without_password(db)} as {engine.instance_id}")
-            for plan in plans:
-                print_addresses(await engine.register(plan))
-            if plans:
-                say(f"  workflows:  {', '.join(plan.definition.name for plan in plans)}")
+            for one in workflows:
+                print_addresses(await engine.register(one.definition))
+            if workflows:
+                say(f"  workflows:  {', '.join(one.plan.definition.name for one in workflows)}")
             say(f"  node types: {', '.join(sorted(types))}")
             say("  Ctrl-C stops it: running calls may end, the rest is for the next worker")
             if health is None:

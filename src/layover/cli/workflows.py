@@ -26,18 +26,19 @@ from layover.cli.operate import (
     given_signal,
 )
 from layover.cli.options import HERE, At, By, Json, Reason, acting
-from layover.cli.screen import plural, print_json, print_table, say
+from layover.cli.screen import plural, print_json, print_table, print_text, say
 from layover.model.shared import Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from layover import Resting, WorkflowChange, WorkflowHandle, WorkflowVersion
+    from layover import Resting, WorkflowChange, WorkflowHandle, WorkflowSource, WorkflowVersion
     from layover.cli.options import Target, Who
 
 workflows = App(name="workflows", help="Whole workflows: list them, hold one, and let it go on.")
 
 Name = Annotated[str, Parameter(help="The name of the workflow.")]
+OfVersion = Annotated[int | None, Parameter(help="The number of a version; the newest if it is not given.")]
 Running = Annotated[
     bool, Parameter(negative="", show_default=False, help="Pause what has begun, too, and not only what starts.")
 ]
@@ -83,6 +84,25 @@ def resting(name: Name, /, *, at: At = HERE, json: Json = False) -> int:
         print_table([["NODE", "WAITS FOR", "COUNT", "SINCE"], *rows])
     if rests.more:
         say("There are many: not all were counted.")
+    return DONE
+
+
+@workflows.command
+def source(name: Name, /, *, version: OfVersion = None, at: At = HERE, json: Json = False) -> int:
+    """Print the text of a workflow as it was written, with its comments.
+
+    Of one that was never given as text, such as one that is built in Python, the definition is written as YAML.
+    """
+
+    async def found() -> WorkflowSource:
+        async with door_to_read(at) as door:
+            return await (await door.workflow(name, version=version)).source()
+
+    kept = asyncio.run(found())
+    if json:
+        print_json(kept)
+    else:
+        print_text(kept.text)
     return DONE
 
 

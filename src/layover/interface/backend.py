@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         StartRequest,
     )
     from layover.interface.triggers_backend import TriggersBackend
+    from layover.interface.user_settings_backend import UserSettingsBackend
     from layover.interface.views_backend import ViewsBackend
     from layover.interface.workflows_backend import WorkflowsBackend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
@@ -321,6 +322,10 @@ class Backend(Protocol):
     @property
     def views(self) -> ViewsBackend:
         """Saved views."""
+
+    @property
+    def user_settings(self) -> UserSettingsBackend:
+        """Settings of the user."""
 
     @property
     def people(self) -> PeopleBackend:

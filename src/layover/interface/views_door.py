@@ -1,4 +1,4 @@
-"""The part of the door that is about saved views."""
+"""The part of the door that is about what users keep for themselves: views and settings."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 from layover.errors import InvalidInput
 from layover.interface.bodies import body_of
 from layover.interface.bounds import check_text
+from layover.model.user_settings import UserSettingsBody
 from layover.model.views import VIEW_NAME, ViewBody, ViewFilter, is_view_name
 
 if TYPE_CHECKING:
     from layover.interface.backend import Backend
+    from layover.model.user_settings import UserSettings
     from layover.model.views import SavedView
 
 
 class ViewsDoor:
-    """What a program can ask about saved views."""
+    """What a program can ask about saved views and settings of its user."""
 
     _backend: Backend
 
@@ -41,6 +43,14 @@ class ViewsDoor:
         """Delete one of my saved views."""
         _check_name(name)
         await self._backend.views.delete(name)
+
+    async def my_settings(self) -> UserSettings:
+        """Return what I have set for myself in the console; as by default where I have set nothing."""
+        return await self._backend.user_settings.get()
+
+    async def save_my_settings(self, **settings: Any) -> UserSettings:
+        """Replace my settings: `save_my_settings(theme="dark", zone="utc")`; those not given are as by default."""
+        return await self._backend.user_settings.save(body_of(settings, UserSettingsBody, "{'theme': 'dark'}"))
 
 
 def _check_name(name: str) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from layover.core.moments import Moment
     from layover.model.executions import Graph
     from layover.model.pause_ends import ResumeSignal
-    from layover.model.workflows import Differences, DryRun, Resting, WorkflowChange
+    from layover.model.workflows import Differences, DryRun, Resting, WorkflowChange, WorkflowSource
 
 
 class WorkflowHandle(Handle[WorkflowVersion]):
@@ -120,6 +120,10 @@ class WorkflowHandle(Handle[WorkflowVersion]):
     async def graph(self) -> Graph:
         """Return the graph of this version."""
         return await self._backend.workflows.graph(self.info.name, self.info.version)
+
+    async def source(self) -> WorkflowSource:
+        """Return the newest text that was given for this version, with its comments; else it is written as YAML."""
+        return await self._backend.workflows.source(self.info.name, self.info.version)
 
     async def diff(self, before: int | None = None, after: int | None = None) -> Differences:
         """Return what is different between two versions: by default the newest and the one before it."""

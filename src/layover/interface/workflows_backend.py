@@ -16,7 +16,16 @@ if TYPE_CHECKING:
         Graph,
     )
     from layover.model.shared import Page
-    from layover.model.workflows import Bundle, Differences, DryRun, NodeType, Resting, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import (
+        Bundle,
+        Differences,
+        DryRun,
+        NodeType,
+        Resting,
+        WorkflowChange,
+        WorkflowSource,
+        WorkflowVersion,
+    )
 
 
 class WorkflowsBackend(Protocol):
@@ -36,6 +45,9 @@ class WorkflowsBackend(Protocol):
 
     async def get(self, name: str, version: int | None) -> WorkflowVersion:
         """Return a version of a workflow with its definition."""
+
+    async def source(self, name: str, version: int | None) -> WorkflowSource:
+        """Return the text of a version, as it was written."""
 
     async def list(self, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
         """Return a page of workflows by name, each with its newest version."""

@@ -38,6 +38,21 @@ class WorkflowVersion(Resource, frozen=True, kw_only=True):
     addresses: dict[str, str] = {}  # of webhooks with tokens, by name: only shown when the tokens are made
 
 
+class WorkflowSource(Resource, frozen=True, kw_only=True):
+    """The text of a version: the newest that was given for it, with its comments and its order.
+
+    Of a version that was never given as text, such as one that is built in Python, it is the definition written as
+    YAML; `as_written` tells.
+    """
+
+    name: WorkflowName
+    version: int
+    media_type: Literal["application/yaml", "application/json"]
+    text: str
+    as_written: bool
+    changed_at: Moment
+
+
 class Difference(Resource, frozen=True, kw_only=True):
     """One difference between two versions: at `path` in the canonical form, what was there and what is."""
 
@@ -196,6 +211,7 @@ class Bundle(Resource, frozen=True, kw_only=True):
     exported_at: Moment | None = None
     workflows: tuple[dict[str, Value], ...]
     triggers: tuple[dict[str, Value], ...] = ()  # those that belong to no definition, each with its `workflow`
+    sources: dict[str, str] = {}  # the texts of those that were given as text, by name
 
 
 class BundleBody(Body, frozen=True, kw_only=True):
@@ -204,6 +220,7 @@ class BundleBody(Body, frozen=True, kw_only=True):
     format: Literal["layover/1"]
     workflows: Annotated[list[dict[str, Value]], Meta(max_length=1_000)]
     triggers: Annotated[list[dict[str, Value]], Meta(max_length=1_000)] = []
+    sources: Annotated[dict[str, str], Meta(max_length=1_000)] = {}
     exported_at: str | None = None
 
 

@@ -150,3 +150,11 @@ class ViewRow(StoreRecord, frozen=True, kw_only=True):
     name: str
     body: bytes
     changed_at: int
+
+
+class UserSettingsRow(StoreRecord, frozen=True, kw_only=True):
+    """What a user has set for themselves; `body` is JSON."""
+
+    user: str
+    body: bytes
+    changed_at: int

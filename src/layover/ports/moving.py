@@ -7,11 +7,22 @@ which could be used twice.
 
 from __future__ import annotations
 
-from layover.ports.access import Key, LinkRow, SessionRow, ViewRow, WorkflowStatus
+from layover.ports.access import Key, LinkRow, SessionRow, UserSettingsRow, ViewRow, WorkflowStatus
 from layover.ports.batch_records import BatchItemRow, BatchRow
 from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
 from layover.ports.limit_records import AdmissionRow
-from layover.ports.records import AuditRow, Entry, Message, PointRow, QueuedCommand, Signal, StoreRecord, Token, Version
+from layover.ports.records import (
+    AuditRow,
+    DefinitionText,
+    Entry,
+    Message,
+    PointRow,
+    QueuedCommand,
+    Signal,
+    StoreRecord,
+    Token,
+    Version,
+)
 from layover.ports.seal_records import AuditDocument, Seal, SealKey
 from layover.ports.trigger_records import InputRow, TriggerEventRow, TriggerRow, TriggerToken
 from layover.ports.view_records import ExecutionRow, LogChunk
@@ -93,6 +104,7 @@ class CopiedBatch(StoreRecord, frozen=True, kw_only=True):
     """Records that are written together."""
 
     versions: tuple[Version, ...] = ()
+    definition_texts: tuple[DefinitionText, ...] = ()
     executions: tuple[StoredExecution, ...] = ()
     signals: tuple[KeptSignal, ...] = ()
     rates: tuple[UsedRate, ...] = ()
@@ -111,6 +123,7 @@ class CopiedBatch(StoreRecord, frozen=True, kw_only=True):
     deliveries: tuple[DeliveryRow, ...] = ()
     people: tuple[PersonRow, ...] = ()
     views: tuple[ViewRow, ...] = ()
+    user_settings: tuple[UserSettingsRow, ...] = ()
     batches: tuple[BatchRow, ...] = ()
     batch_items: tuple[CopiedItem, ...] = ()
     other_messages: tuple[Message, ...] = ()  # of triggers, destinations and deliveries

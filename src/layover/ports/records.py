@@ -61,6 +61,21 @@ class Version(StoreRecord, frozen=True, kw_only=True):
     created_at: int
 
 
+class WrittenText(StoreRecord, frozen=True, kw_only=True):
+    """A definition as it was written."""
+
+    media_type: str
+    body: bytes
+
+
+class DefinitionText(WrittenText, frozen=True, kw_only=True):
+    """The newest text of a version."""
+
+    workflow: str
+    number: int
+    changed_at: int
+
+
 # The run plane
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from layover.ports.families.sessions import SessionStore
     from layover.ports.families.signals import SignalStore
     from layover.ports.families.triggers import TriggerStore
+    from layover.ports.families.user_settings import UserSettingsStore
     from layover.ports.families.views import ViewStore
     from layover.ports.families.workflow_status import WorkflowStatusStore
 
@@ -154,6 +155,10 @@ class Families(Protocol):
     @property
     def views(self) -> ViewStore:
         """Filters of lists that users keep."""
+
+    @property
+    def user_settings(self) -> UserSettingsStore:
+        """What users have set for themselves."""
 
     @property
     def idempotency(self) -> IdempotencyStore:

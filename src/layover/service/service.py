@@ -14,6 +14,7 @@ from layover.service.people import PeopleService
 from layover.service.points import PointService
 from layover.service.signals import SignalService
 from layover.service.triggers import TriggerService
+from layover.service.user_settings import UserSettingsService
 from layover.service.views import ViewService
 from layover.service.workflows import WorkflowService
 
@@ -84,6 +85,11 @@ class UserService:
     def views(self) -> ViewService:
         """Saved views."""
         return ViewService(self.actor)
+
+    @property
+    def user_settings(self) -> UserSettingsService:
+        """Settings of the user."""
+        return UserSettingsService(self.actor)
 
     @property
     def people(self) -> PeopleService:

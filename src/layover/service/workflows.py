@@ -27,6 +27,7 @@ from layover.runtime.results.failures import failure_of
 from layover.runtime.results.workflows import change_of, resting_of, version_of
 from layover.service.actor import READ
 from layover.service.cursors import malformed_cursor
+from layover.service.definition_texts import source_of, text_in, written
 from layover.service.differences import differences
 from layover.service.node_types import node_types
 from layover.service.pages import MOST
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from layover.interface.requests import ResumeTime
     from layover.model.deploy_plans import DeployPlan
     from layover.model.executions import Graph
-    from layover.model.workflows import NodeType, Resting, WorkflowChange, WorkflowVersion
+    from layover.model.workflows import NodeType, Resting, WorkflowChange, WorkflowSource, WorkflowVersion
     from layover.ports.access import WorkflowStatus
     from layover.ports.records import Version
     from layover.service.actor import Actor
@@ -66,7 +67,8 @@ class WorkflowService:
         """Store a definition as the newest version of its workflow, unless it is that already."""
         self._actor.require("workflow:write")
         found = await self.checked(definition, allow_unknown=allow_unknown, syntax=syntax)
-        version, _ = await self.save(await asyncio.to_thread(compile_plan, found))
+        plan = await asyncio.to_thread(compile_plan, found)
+        version, _ = await self.save(plan, definition if isinstance(definition, str | bytes) else None)
         return version
 
     async def check(
@@ -91,6 +93,13 @@ class WorkflowService:
         self._actor.require("workflow:read")
         status = await self._actor.runtime.workflow_status.get(name)
         return version_of(await self._version(name, version), status, with_definition=True)
+
+    async def source(self, name: str, version: int | None) -> WorkflowSource:
+        """Return the text of a version, as it was written."""
+        self._actor.require("workflow:read")
+        found = await self._version(name, version)
+        text = await self._actor.runtime.instance.store.definitions.find_text(name, found.number)
+        return await asyncio.to_thread(source_of, found, text)
 
     async def list(self, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
         """Return a page of workflows by name, each with its newest version; deleted ones are left out."""
@@ -213,21 +222,29 @@ class WorkflowService:
             else [version async for version, _ in self._all("", MOST)]
         )
         found = [one for one in newest if one is not None]
+        definitions = runtime.instance.store.definitions
+        texts = [await definitions.find_text(one.workflow, one.number) for one in found]
         return Bundle(
+            sources={text.workflow: text.body.decode() for text in texts if text is not None},
             exported_at=Moment.of(runtime.instance.clock.now()),
             workflows=tuple(msgspec.json.decode(one.document) for one in found),
             triggers=tuple(await runtime.trigger_resources.export([one.workflow for one in found])),
         )
 
     async def import_(self, bundle: Bundle, *, allow_unknown: bool) -> tuple[WorkflowVersion, ...]:
-        """Store all definitions of a bundle, each as the newest version of its workflow, or none."""
+        """Store all definitions of a bundle, each as the newest version of its workflow, or none.
+
+        A text of the bundle that says something else than its definition is not kept.
+        """
         self._actor.require("workflow:write")
         plans = await self._plans(bundle, self._known_types(allow_unknown=allow_unknown))
         for plan in plans:
             self._actor.runtime.workflows.check_secrets(plan)
         resources, given = self._actor.runtime.trigger_resources, bundle.triggers
         await resources.check_import(plans, given, allow_unknown=allow_unknown)
-        saved = [(await self.save(plan))[0] for plan in plans]
+        accepted = self._actor.runtime.workflows.accepted
+        texts = [await text_in(bundle, plan, accepted) for plan in plans]
+        saved = [(await self.save(plan, text))[0] for plan, text in zip(plans, texts, strict=True)]
         entries = [self._actor.entry("trigger.import", f"{one.get('workflow')}/{one.get('name')}") for one in given]
         addresses = await resources.import_(given, entries)
         return tuple(
@@ -311,15 +328,16 @@ class WorkflowService:
         functions = self._known_types(allow_unknown=allow_unknown)
         return await asyncio.to_thread(check, definition, syntax=syntax, functions=functions)
 
-    async def save(self, plan: Plan) -> tuple[WorkflowVersion, bool]:
-        """Store a plan; return its version, and whether that was the newest already."""
+    async def save(self, plan: Plan, text: str | bytes | None = None) -> tuple[WorkflowVersion, bool]:
+        """Store a plan and the text that it is made of; return its version, and whether that was the newest already."""
         actor = self._actor
         plan = await actor.runtime.workflows.accepted(plan)
         name, store = plan.definition.name, actor.runtime.instance.store
         newest = await store.definitions.find_latest(name)
         before = await store.workflow_status.list_statuses([name])
         entry = actor.entry("workflow.save", name, hash=plan.hash)
-        version = await actor.runtime.workflows.register(plan, audit=entry)
+        kept = await asyncio.to_thread(written, text) if text is not None else None
+        version = await actor.runtime.workflows.register(plan, audit=entry, text=kept)
         was_deleted = any(one.state == "deleted" for one in before)
         is_known = newest is not None and newest.number == version.number and not was_deleted
         found = version_of(version, before[0] if before and not was_deleted else None)

@@ -8,7 +8,7 @@ import msgspec
 
 from layover.core.resume_waits import ResumeWait
 from layover.ports.access import IdempotentReply, Key, SessionRow, WorkflowStatus
-from layover.ports.records import AuditRow, Entry, QueuedCommand, Signal, Version
+from layover.ports.records import AuditRow, DefinitionText, Entry, QueuedCommand, Signal, Version
 from layover.ports.seal_records import Seal, SealKey
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ def signal_of(row: Columns) -> Signal:
     """Return a signal."""
     id_, name, key, at, data = row
     return Signal(id=id_, name=name, key=key, at=at, data=data)
+
+
+def text_of(row: Columns) -> DefinitionText:
+    """Return the text of a version."""
+    workflow, number, media_type, body, changed_at = row
+    return DefinitionText(workflow=workflow, number=number, media_type=media_type, body=body, changed_at=changed_at)
 
 
 def version_of(row: Columns) -> Version:

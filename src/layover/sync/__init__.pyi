@@ -33,6 +33,8 @@ from layover.model.executions import (
     Why,
 )
 from layover.model.forks import ForkPlan
+from layover.model.monitoring import DueTimer, RunningInstance, Stats, StatsSpan
+from layover.model.node_searches import FoundNode
 from layover.model.pause_ends import ResumeSignal
 from layover.model.people import Person
 from layover.model.points import Approvers, Decision, LoopScope, May, ParallelScope, PausePoint, PointLink, Question
@@ -43,7 +45,18 @@ from layover.model.scheduled_retries import ScheduledRetry
 from layover.model.shared import Page
 from layover.model.signals import SignalReceipt
 from layover.model.triggers import Backfilled, Fired, Replayed, TriggerEvent, TriggerInput, TriggerOccurrence
-from layover.model.workflows import Bundle, Differences, DryRun, NodeType, Resting, WorkflowChange, WorkflowVersion
+from layover.model.user_settings import UserSettings
+from layover.model.views import SavedView
+from layover.model.workflows import (
+    Bundle,
+    Differences,
+    DryRun,
+    NodeType,
+    Resting,
+    WorkflowChange,
+    WorkflowSource,
+    WorkflowVersion,
+)
 from layover.nodes.notifier import NotifierFunction, P, R
 from layover.nodes.registry import AnyFunction
 from layover.ports.directory import Directory
@@ -301,6 +314,7 @@ class SyncWorkflowHandle:
     def delete(self) -> None: ...
     def versions(self) -> SyncListing[WorkflowVersion]: ...
     def graph(self) -> Graph: ...
+    def source(self) -> WorkflowSource: ...
     def diff(self, before: int | None = None, after: int | None = None) -> Differences: ...
     def compare(self, definition: Definition) -> Differences: ...
     def resting(self) -> Resting: ...
@@ -600,6 +614,30 @@ class SyncDoor:
     ) -> SyncBatchHandle: ...
     def find_batch(self, id: str) -> SyncBatchHandle: ...
     def batches(self, *, status: str | None = None) -> SyncListing[SyncBatchHandle]: ...
+    def node_executions(
+        self,
+        *,
+        workflow: str | None = None,
+        tag: str | None = None,
+        node: str | None = None,
+        type: str | None = None,
+        status: str | Sequence[str] = (),
+        error_code: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        min_duration: Duration | None = None,
+        max_duration: Duration | None = None,
+        min_resumes: int | None = None,
+    ) -> SyncListing[FoundNode]: ...
+    def instances(self) -> tuple[RunningInstance, ...]: ...
+    def timers(self) -> SyncListing[DueTimer]: ...
+    def stats(self, span: StatsSpan = "hour") -> Stats: ...
+    def views(self) -> tuple[SavedView, ...]: ...
+    def view(self, name: str) -> SavedView: ...
+    def save_view(self, name: str, **filter: Any) -> SavedView: ...
+    def delete_view(self, name: str) -> None: ...
+    def my_settings(self) -> UserSettings: ...
+    def save_my_settings(self, **settings: Any) -> UserSettings: ...
 
 class SyncEngine(SyncDoor):
     def __init__(

@@ -361,6 +361,11 @@ class _Views(_Family):
         await self._delete("delete", name)
 
 
+class _UserSettings(_Family):
+    name = "user_settings"
+    changing = frozenset({"save"})
+
+
 class _Access(_Family):
     name = "access"
     changing = frozenset({"create_api_key", "rotate_api_key"})
@@ -385,4 +390,5 @@ class BackendInTest:
         self.people = _People(world, caller)
         self.monitoring = _Monitoring(world, caller)
         self.views = _Views(world, caller)
+        self.user_settings = _UserSettings(world, caller)
         self.access = _Access(world, caller)

@@ -116,6 +116,7 @@ async def listed(stage: Stage, _route: Route) -> Answered:
 @route("list_versions", 200)
 @route("diff_workflow", 200)
 @route("get_workflow_graph", 200)
+@route("get_workflow_source", 200)
 @route("get_resting", 200)
 async def looked_at(stage: Stage, route: Route) -> Answered:
     name = await stage.saved(form())
@@ -125,6 +126,7 @@ async def looked_at(stage: Stage, route: Route) -> Answered:
 
 @route("get_workflow", "unknown_version")
 @route("get_workflow_graph", "unknown_version")
+@route("get_workflow_source", "unknown_version")
 async def looked_at_a_version_that_is_not_there(stage: Stage, route: Route) -> Answered:
     return await stage.api.get(f"{asked(route, name=await stage.saved(form())).path}?version=2")
 

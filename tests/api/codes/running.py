@@ -135,6 +135,15 @@ async def one_view_too_many(stage: Stage, _route: Route) -> Answered:
     return last
 
 
+@route("get_my_settings", 200)
+@route("save_my_settings", 200)
+async def my_settings(stage: Stage, route: Route) -> Answered:
+    body = {"theme": "dark", "zone": "utc", "single_keys": False, "landing": "executions"}
+    saved = await stage.api.ask("PUT", "/me/settings", body)
+    assert {name: saved.json[name] for name in body} == body
+    return saved if route.method == "PUT" else await stage.api.get("/me/settings")
+
+
 @route("count_executions", 200)
 async def counted(stage: Stage, _route: Route) -> Answered:
     await stage.begun(form())

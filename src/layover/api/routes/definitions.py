@@ -183,7 +183,10 @@ def _without_addresses(reply: Response) -> Response:
     problems=("unknown_workflow",),
 )
 async def export_workflows(call: Request[None, ExportQuery]) -> Response:
-    """Take definitions along: the newest version of each workflow, in canonical form, as `import` takes it."""
+    """Take definitions along: the newest version of each workflow, in canonical form, as `import` takes it.
+
+    `sources` has the texts of those that were given as text.
+    """
     return Response(await call.service.workflows.export(call.query.name))
 
 
@@ -199,10 +202,16 @@ async def export_workflows(call: Request[None, ExportQuery]) -> Response:
 async def import_workflows(call: Request[BundleBody, AllowQuery]) -> Response:
     """Keep definitions from elsewhere, each as the newest version of its workflow; if one cannot be used, none is kept.
 
-    One that is the newest version already stays as it is.
+    One that is the newest version already stays as it is. Of `sources`, the text of a definition is kept if it says the
+    same.
     """
     body = call.body
-    bundle = Bundle(format=body.format, workflows=tuple(body.workflows), triggers=tuple(body.triggers))
+    bundle = Bundle(
+        format=body.format,
+        workflows=tuple(body.workflows),
+        triggers=tuple(body.triggers),
+        sources=body.sources,
+    )
     saved = await call.service.workflows.import_(bundle, allow_unknown=call.query.allow_unknown)
     return Response(Imported(workflows=saved))
 

@@ -24,6 +24,7 @@ from layover.model.workflows import (
     Resting,
     ResumeWorkflowBody,
     WorkflowChange,
+    WorkflowSource,
     WorkflowVersion,
 )
 
@@ -45,6 +46,14 @@ def _without_addresses(reply: Response) -> Response:
     if isinstance(made, WorkflowVersion) and made.addresses:
         return Response(msgspec.structs.replace(made, addresses={}), reply.status, reply.headers)
     return reply
+
+
+class SaveQuery(AllowQuery, frozen=True):
+    """How strictly a definition is taken, and whether its text is kept."""
+
+    keep_text: Annotated[
+        bool, Meta(description="Keep the text as it is, for people to read; off for one that a program has written.")
+    ] = True
 
 
 class PageQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,17 +87,17 @@ class DiffQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     needs=("workflow:write",),
     body=bytes,
     media_types=MEDIA_TYPES,
-    query=AllowQuery,
+    query=SaveQuery,
     answers={201: WorkflowVersion, 200: WorkflowVersion},
     problems=_SAVING,
     examples=_EXAMPLES,
     kept=_without_addresses,
 )
-async def save_workflow(call: Request[bytes, AllowQuery]) -> Response:
+async def save_workflow(call: Request[bytes, SaveQuery]) -> Response:
     """Keep a definition as the newest version of its workflow; 200 if it is that already.
 
     Two definitions that run alike are the same version: labels, descriptions and positions do not count.
-    A workflow that was deleted is there again.
+    The newest text of a version is kept beside it, as it came. A workflow that was deleted is there again.
     """
     return await _saved(call, await plan_of(call, allow_unknown=call.query.allow_unknown))
 
@@ -98,12 +107,12 @@ async def save_workflow(call: Request[bytes, AllowQuery]) -> Response:
     needs=("workflow:write",),
     body=bytes,
     media_types=MEDIA_TYPES,
-    query=AllowQuery,
+    query=SaveQuery,
     answers={201: WorkflowVersion, 200: WorkflowVersion},
     problems=_SAVING,
     examples=_EXAMPLES,
 )
-async def put_workflow(call: Request[bytes, AllowQuery]) -> Response:
+async def put_workflow(call: Request[bytes, SaveQuery]) -> Response:
     """Keep a definition as the newest version of this workflow, whose name it has to have."""
     plan = await plan_of(call, allow_unknown=call.query.allow_unknown)
     if plan.definition.name != call.path["name"]:
@@ -135,6 +144,21 @@ async def list_workflows(call: Request[None, PageQuery]) -> Response:
 async def get_workflow(call: Request[None, VersionQuery]) -> Response:
     """Show a workflow: a version of it, with its definition in canonical form."""
     return Response(await call.service.workflows.get(call.path["name"], call.query.version))
+
+
+@routes.get(
+    "/workflows/{name}/source",
+    needs=("workflow:read",),
+    query=VersionQuery,
+    answers={200: WorkflowSource},
+    problems=("unknown_workflow", "unknown_version"),
+)
+async def get_workflow_source(call: Request[None, VersionQuery]) -> Response:
+    """Show the text of a version as it was written, with its comments; of several for one version, the newest.
+
+    If none was kept, it is the definition written as YAML, and `as_written` is false.
+    """
+    return Response(await call.service.workflows.source(call.path["name"], call.query.version))
 
 
 @routes.get(
@@ -313,8 +337,8 @@ async def clear_workflow_resume(call: Request[None, NoQuery]) -> Response:
     return Response(await call.service.workflows.schedule_resume(call.path["name"], None))
 
 
-async def _saved(call: Request[bytes, AllowQuery], plan: Plan) -> Response:
-    version, is_known = await call.service.workflows.save(plan)
+async def _saved(call: Request[bytes, SaveQuery], plan: Plan) -> Response:
+    version, is_known = await call.service.workflows.save(plan, call.body if call.query.keep_text else None)
     headers = {} if is_known else {"location": f"{call.base}/api/v1/workflows/{version.name}"}
     return Response(version, 200 if is_known else 201, headers)
 

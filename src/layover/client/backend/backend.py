@@ -12,6 +12,7 @@ from layover.client.backend.monitoring import HttpMonitoring
 from layover.client.backend.points import HttpPoints
 from layover.client.backend.signals import HttpSignals
 from layover.client.backend.triggers import HttpTriggers
+from layover.client.backend.user_settings import HttpUserSettings
 from layover.client.backend.views import HttpViews
 from layover.client.backend.workflows import HttpWorkflows
 
@@ -33,6 +34,7 @@ class HttpBackend:
         "points",
         "signals",
         "triggers",
+        "user_settings",
         "views",
         "workflows",
     )
@@ -49,4 +51,5 @@ class HttpBackend:
         self.people = HttpPeople(transport)
         self.monitoring = HttpMonitoring(transport)
         self.views = HttpViews(transport)
+        self.user_settings = HttpUserSettings(transport)
         self.access = HttpAccess(transport)

@@ -31,6 +31,7 @@ from layover.model.workflows import (
     ResumeWorkflowBody,
     TextDryRunBody,
     WorkflowChange,
+    WorkflowSource,
     WorkflowVersion,
 )
 
@@ -59,7 +60,8 @@ class HttpWorkflows:
 
     async def register(self, definition: str | Mapping[str, object], *, allow_unknown: bool) -> WorkflowVersion:
         """Store a definition as the newest version of its workflow, unless it is that already."""
-        path = path_of("workflows", allow_unknown=allow_unknown or None)
+        is_text = isinstance(definition, str)
+        path = path_of("workflows", allow_unknown=allow_unknown or None, keep_text=None if is_text else False)
         if problems := await asyncio.to_thread(_unsendable, definition):
             raise InvalidDefinition(problems)
         with _as_given(definition):
@@ -95,6 +97,10 @@ class HttpWorkflows:
     async def get(self, name: str, version: int | None) -> WorkflowVersion:
         """Return a version of a workflow with its definition."""
         return await self._transport.ask(get(path_of("workflows", name, version=version)), WorkflowVersion)
+
+    async def source(self, name: str, version: int | None) -> WorkflowSource:
+        """Return the text of a version, as it was written."""
+        return await self._transport.ask(get(path_of("workflows", name, "source", version=version)), WorkflowSource)
 
     async def list(self, limit: int, cursor: str | None) -> Page[WorkflowVersion]:
         """Return a page of workflows by name, each with its newest version."""
@@ -172,6 +178,7 @@ class HttpWorkflows:
             format=bundle.format,
             workflows=[*bundle.workflows],
             triggers=[*bundle.triggers],
+            sources=bundle.sources,
             exported_at=None if at is None else str(at),
         )
         path = path_of("workflows", "import", allow_unknown=allow_unknown or None)

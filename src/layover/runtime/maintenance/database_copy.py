@@ -95,6 +95,8 @@ class Tally(msgspec.Struct, frozen=True, kw_only=True):
     deliveries: int = 0
     people: int = 0
     views: int = 0
+    user_settings: int = 0
+    definition_texts: int = 0
     batches: int = 0
     batch_items: int = 0
     other_messages: int = 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from layover.ports.access import ViewRow, WorkflowStatus
     from layover.ports.batch_records import BatchRow
     from layover.ports.moving import CopiedEvent, CopiedItem
-    from layover.ports.records import AuditRow, Message
+    from layover.ports.records import AuditRow, DefinitionText, Message
     from layover.ports.seal_records import SealKey
     from layover.ports.store import Store
     from layover.ports.trigger_records import InputRow, TriggerRow
@@ -80,6 +80,11 @@ _VIEW_KEY: Final = msgspec.json.Decoder(tuple[str, str])
 
 async def _views(store: Store, after: str, most: int) -> list[ViewRow]:
     return await store.views.read_views(_VIEW_KEY.decode(after) if after else ("", ""), most)
+
+
+async def _definition_texts(store: Store, after: str, most: int) -> list[DefinitionText]:
+    workflow, _, number = after.rpartition(" ")
+    return await store.definitions.read_texts((workflow, int(number or 0)), most)
 
 
 async def _batches(store: Store, after: str, most: int) -> list[BatchRow]:
@@ -190,6 +195,20 @@ SHARED = {
         lambda page: CopiedBatch(views=page),
         500,
         "The saved views differ.",
+    ),
+    "definition_texts": Shared(
+        _definition_texts,
+        lambda text: f"{text.workflow} {text.number}",
+        lambda page: CopiedBatch(definition_texts=page),
+        20,
+        "The texts of definitions differ.",
+    ),
+    "user_settings": Shared(
+        lambda store, after, most: store.user_settings.read_settings(after, most),
+        lambda row: str(row.user),
+        lambda page: CopiedBatch(user_settings=page),
+        500,
+        "The settings of users differ.",
     ),
     "batches": Shared(
         _batches,

@@ -19,7 +19,7 @@ from layover.runtime.triggers.registration import triggers_of
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from layover.ports.records import AuditRow, Version
+    from layover.ports.records import AuditRow, Version, WrittenText
     from layover.runtime.instance import Instance
 
 
@@ -35,10 +35,12 @@ class Workflows:
         *,
         functions: Collection[str] | None = None,
         audit: AuditRow | None = None,
+        text: WrittenText | None = None,
     ) -> Version:
         """Keep a workflow: as built in Python, YAML or JSON text, the path of a file, a mapping, or a plan.
 
-        Its version is returned. With `functions`, a node type that is neither built in nor among them is refused.
+        Its version is returned; a `text` becomes that of the version. With `functions`, a node type that is
+        neither built in nor among them is refused.
         """
         plan = await self.accepted(as_plan(definition, functions))
         instance = self._instance
@@ -46,7 +48,7 @@ class Workflows:
         name = plan.definition.name
         now = instance.clock.now()
         triggers = triggers_of(plan, now)
-        version = await instance.store.definitions.save(name, plan.hash, body, now, audit, triggers)
+        version = await instance.store.definitions.save(name, plan.hash, body, now, audit, triggers, text=text)
         instance.plans.cache(plan)
         instance.plans.forget(name)
         if triggers:

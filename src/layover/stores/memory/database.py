@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from layover.ports.access import IdempotentReply, Key, LinkRow, SessionRow, ViewRow, WorkflowStatus
+    from layover.ports.access import IdempotentReply, Key, LinkRow, SessionRow, UserSettingsRow, ViewRow, WorkflowStatus
     from layover.ports.batch_records import BatchItemRow, BatchRow
     from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
     from layover.ports.limit_records import AdmissionRow
     from layover.ports.records import (
         AuditRow,
         ClosedExecution,
+        DefinitionText,
         Entry,
         Head,
         Message,
@@ -70,8 +71,10 @@ class MemoryDatabase:
     batches: dict[str, BatchRow] = field(default_factory=dict)  # by their own ids
     batch_items: dict[str, dict[int, BatchItemRow]] = field(default_factory=dict)  # by batch and number
     links: dict[bytes, LinkRow] = field(default_factory=dict)  # by hash
+    user_settings: dict[str, UserSettingsRow] = field(default_factory=dict)  # by user
     saved_views: dict[tuple[str, str], ViewRow] = field(default_factory=dict)  # by user and name
     people: dict[str, PersonRow] = field(default_factory=dict)  # by user
+    definition_texts: dict[tuple[str, int], DefinitionText] = field(default_factory=dict)  # by workflow and number
     versions: list[Version] = field(default_factory=list)
     audit: dict[tuple[int, str], AuditRow] = field(default_factory=dict)  # by moment and their own ids
     seals: dict[int, Seal] = field(default_factory=dict)  # by number

@@ -185,6 +185,8 @@ def write_batch(db: MemoryDatabase, batch: CopiedBatch) -> None:
     for copied in batch.batch_items:
         db.batch_items.setdefault(copied.batch_id, {})[copied.item.n] = copied.item
     db.saved_views.update({(row.user, row.name): row for row in batch.views})
+    db.definition_texts.update({(text.workflow, text.number): text for text in batch.definition_texts})
+    db.user_settings.update({row.user: row for row in batch.user_settings})
     db.people.update({row.user: row for row in batch.people})
     db.outbox.update({name_of(message): message for message in batch.other_messages})
     for one in batch.trigger_events:
@@ -214,6 +216,8 @@ def _check(db: MemoryDatabase, batch: CopiedBatch) -> None:
         or any(one.item.n in db.batch_items.get(one.batch_id, {}) for one in batch.batch_items)
         or any(row.user in db.people for row in batch.people)
         or any((row.user, row.name) in db.saved_views for row in batch.views)
+        or any((text.workflow, text.number) in db.definition_texts for text in batch.definition_texts)
+        or any(row.user in db.user_settings for row in batch.user_settings)
         or any(name_of(message) in db.outbox for message in batch.other_messages)
         or any(one.event.seq in db.trigger_events.get(one.trigger_id, {}) for one in batch.trigger_events)
     ):

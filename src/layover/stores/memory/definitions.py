@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from layover.ports.records import Version
+from layover.ports.records import DefinitionText, Version
 from layover.stores.checks import at_most
 from layover.stores.memory.audit import write_audit
 from layover.stores.memory.triggers import register
@@ -13,7 +13,7 @@ from layover.stores.memory.workflow_status import revive
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import AuditRow
+    from layover.ports.records import AuditRow, WrittenText
     from layover.ports.trigger_records import NewTrigger
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
@@ -25,7 +25,7 @@ class MemoryDefinitions:
     def __init__(self, session: MemorySession) -> None:
         self._session = session
 
-    async def save(
+    async def save(  # noqa: PLR0913 - each is named where it is given
         self,
         workflow: str,
         hash_: str,
@@ -33,11 +33,25 @@ class MemoryDefinitions:
         now: int,
         audit: AuditRow | None = None,
         triggers: Sequence[NewTrigger] = (),
+        *,
+        text: WrittenText | None = None,
     ) -> Version:
         """Save a definition."""
         db = await self._session.turn()
         register(db, workflow, triggers, now)  # first, since it may refuse
-        return save(db, workflow, hash_, document, now, audit)
+        saved = save(db, workflow, hash_, document, now, audit)
+        if text is not None:
+            save_text(db, saved, text, now)
+        return saved
+
+    async def find_text(self, workflow: str, number: int) -> DefinitionText | None:
+        """Find the text of a version as it was written."""
+        return (await self._session.turn()).definition_texts.get((workflow, number))
+
+    async def read_texts(self, after: tuple[str, int], limit: int) -> list[DefinitionText]:
+        """Read the texts of all versions by workflow and number, beginning after one of them."""
+        texts = (await self._session.turn()).definition_texts
+        return [texts[key] for key in sorted(texts) if key > after][: at_most(limit)]
 
     async def find_by_hash(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
@@ -69,6 +83,16 @@ def save(db: MemoryDatabase, workflow: str, hash_: str, document: bytes, now: in
     db.versions.append(version)
     write_audit(db, audit)
     return version
+
+
+def save_text(db: MemoryDatabase, version: Version, text: WrittenText, now: int) -> None:
+    """Save the text of a version, unless it has that already."""
+    key = version.workflow, version.number
+    had = db.definition_texts.get(key)
+    if had is None or (had.body, had.media_type) != (text.body, text.media_type):
+        db.definition_texts[key] = DefinitionText(
+            workflow=key[0], number=key[1], media_type=text.media_type, body=text.body, changed_at=now
+        )
 
 
 def version(db: MemoryDatabase, hash_: str) -> Version | None:

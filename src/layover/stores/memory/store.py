@@ -30,6 +30,7 @@ from layover.stores.memory.session import MemorySession
 from layover.stores.memory.sessions import MemorySessions
 from layover.stores.memory.signals import MemorySignals
 from layover.stores.memory.triggers import MemoryTriggers
+from layover.stores.memory.user_settings import MemoryUserSettings
 from layover.stores.memory.views import MemoryViews
 from layover.stores.memory.workflow_status import MemoryWorkflowStatus
 
@@ -51,6 +52,7 @@ class MemoryStore:
         self.deliveries = MemoryDeliveries(session)
         self.people = MemoryPeople(session)
         self.views = MemoryViews(session)
+        self.user_settings = MemoryUserSettings(session)
         self.batches = MemoryBatches(session)
         self.links = MemoryLinks(session)
         self.definitions = MemoryDefinitions(session)

@@ -19,7 +19,7 @@ from layover.ports.moving import (
     StoredExecution,
     UsedRate,
 )
-from layover.ports.records import Token
+from layover.ports.records import DefinitionText, Token
 from layover.ports.trigger_records import TriggerEventRow, TriggerToken
 from layover.stores.batches import item_of
 from layover.stores.checks import at_most, check_ids
@@ -185,9 +185,14 @@ async def _prepare_weeks(db: PostgresSchema, batch: CopiedBatch) -> None:
         await weekly_partitions.prepare(db, era * weekly_partitions.WEEK)
 
 
+def _text_columns(text: DefinitionText) -> tuple[object, ...]:
+    return text.workflow, text.number, text.media_type, text.body, text.changed_at
+
+
 async def _write_batch(tx: Transaction, batch: CopiedBatch) -> None:
     executions = batch.executions
     await _insert(tx, "insert_versions", (astuple(version) for version in batch.versions))
+    await _insert(tx, "copy_texts", map(_text_columns, batch.definition_texts))
     await _insert(tx, "insert_heads", (_head_columns(whole.row) for whole in executions))
     await _insert(tx, "insert_executions", (_execution_columns(whole) for whole in executions))
     entries = (
@@ -202,6 +207,8 @@ async def _write_batch(tx: Transaction, batch: CopiedBatch) -> None:
     await _insert(tx, "insert_commands", ((whole.id, *astuple(one)) for whole in executions for one in whole.commands))
     for view in batch.views:
         await tx.fetch("copy_view", *astuple(view))
+    for settings in batch.user_settings:
+        await tx.fetch("copy_user_settings", *astuple(settings))
     await _insert(tx, "insert_messages", (astuple(message) for whole in executions for message in whole.messages))
     await _insert(tx, "insert_tokens", ((whole.id, *astuple(token)) for whole in executions for token in whole.tokens))
     await _insert(tx, "insert_waits", ((whole.id, *astuple(wait)) for whole in executions for wait in whole.waits))

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 from layover.stores.checks import at_most
 from layover.stores.postgres.audit import audit_columns
 from layover.stores.postgres.triggers import register
-from layover.stores.rows import version_of
+from layover.stores.rows import text_of, version_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.ports.records import AuditRow, Version
+    from layover.ports.records import AuditRow, DefinitionText, Version, WrittenText
     from layover.ports.trigger_records import NewTrigger
     from layover.stores.postgres.database import Row, Transaction
     from layover.stores.postgres.session import PostgresSession
@@ -24,7 +24,7 @@ class PostgresDefinitions:
     def __init__(self, session: PostgresSession) -> None:
         self._session = session
 
-    async def save(
+    async def save(  # noqa: PLR0913 - each is named where it is given
         self,
         workflow: str,
         hash_: str,
@@ -32,6 +32,8 @@ class PostgresDefinitions:
         now: int,
         audit: AuditRow | None = None,
         triggers: Sequence[NewTrigger] = (),
+        *,
+        text: WrittenText | None = None,
     ) -> Version:
         """Save a definition as the newest version, unless it is that already; a deleted workflow is active again."""
         by, entries = (audit.user, [audit]) if audit is not None else ("", [])
@@ -40,6 +42,8 @@ class PostgresDefinitions:
             row = await tx.fetchrow("save_version", workflow, hash_, document, now, by, *audit_columns(entries))
             if row is not None:
                 await register(tx, workflow, triggers, now)
+            if row is not None and text is not None:
+                await tx.fetch("save_text", workflow, version_of(row).number, text.media_type, text.body, now)
             return row
 
         while True:
@@ -47,6 +51,15 @@ class PostgresDefinitions:
             if row is not None:
                 return version_of(row)
             # Another instance took the number meanwhile; the next try sees its version.
+
+    async def find_text(self, workflow: str, number: int) -> DefinitionText | None:
+        """Find the text of a version as it was written."""
+        row = await self._session.db.fetchrow("find_text", workflow, number)
+        return text_of(row) if row is not None else None
+
+    async def read_texts(self, after: tuple[str, int], limit: int) -> list[DefinitionText]:
+        """Read the texts of all versions by workflow and number, beginning after one of them."""
+        return [text_of(row) for row in await self._session.db.fetch("read_texts", *after, at_most(limit))]
 
     async def find_by_hash(self, hash_: str) -> Version | None:
         """Find a version by its hash."""

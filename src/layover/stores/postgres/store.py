@@ -38,6 +38,7 @@ from layover.stores.postgres.session import PostgresSession
 from layover.stores.postgres.sessions import PostgresSessions
 from layover.stores.postgres.signals import PostgresSignals
 from layover.stores.postgres.triggers import PostgresTriggers
+from layover.stores.postgres.user_settings import PostgresUserSettings
 from layover.stores.postgres.views import PostgresViews
 from layover.stores.postgres.workflow_status import PostgresWorkflowStatus
 
@@ -65,6 +66,7 @@ class PostgresStore:
         self.deliveries = PostgresDeliveries(session)
         self.people = PostgresPeople(session)
         self.views = PostgresViews(session)
+        self.user_settings = PostgresUserSettings(session)
         self.batches = PostgresBatches(session)
         self.links = PostgresLinks(session)
         self.definitions = PostgresDefinitions(session)

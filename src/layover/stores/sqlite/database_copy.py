@@ -26,6 +26,7 @@ from layover.stores.rows import entry_of, signal_of, workflow_status_values
 from layover.stores.sqlite import api_keys, sessions
 from layover.stores.sqlite.appends import encode_types, write_tags
 from layover.stores.sqlite.batches import insert_batch, insert_items
+from layover.stores.sqlite.definitions import insert_texts
 from layover.stores.sqlite.deliveries import delivery_of, find_destination, insert_deliveries, send, write_destination
 from layover.stores.sqlite.limits import save_place
 from layover.stores.sqlite.links import link_of
@@ -36,6 +37,7 @@ from layover.stores.sqlite.rows import execution_of, message_of, place_of_row, p
 from layover.stores.sqlite.seals import write_key, write_seal
 from layover.stores.sqlite.statements import SQL
 from layover.stores.sqlite.triggers import input_of, input_values, trigger_values
+from layover.stores.sqlite.user_settings import insert_user_settings
 from layover.stores.sqlite.views import insert_views
 
 if TYPE_CHECKING:
@@ -240,6 +242,8 @@ def _write_deliveries(db: apsw.Connection, batch: CopiedBatch) -> None:
     for person in batch.people:
         write_person(db, person)
     is_there = is_there or insert_views(db, batch.views) < len(batch.views)
+    is_there = is_there or insert_user_settings(db, batch.user_settings) < len(batch.user_settings)
+    is_there = is_there or insert_texts(db, batch.definition_texts) < len(batch.definition_texts)
     is_there = is_there or insert_deliveries(db, batch.deliveries) < len(batch.deliveries)
     if is_there or send(db, batch.other_messages) < len(batch.other_messages):
         raise StoreError("Some of it is there already.")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec.structs import asdict
+
 from layover.ports.records import Version
 from layover.stores.checks import at_most
-from layover.stores.rows import version_of
+from layover.stores.rows import text_of, version_of
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.statements import SQL
 from layover.stores.sqlite.triggers import register
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 
     import apsw
 
-    from layover.ports.records import AuditRow
+    from layover.ports.records import AuditRow, DefinitionText, WrittenText
     from layover.ports.trigger_records import NewTrigger
     from layover.stores.sqlite.session import SqliteSession
 
@@ -28,7 +30,7 @@ class SqliteDefinitions:
     def __init__(self, session: SqliteSession) -> None:
         self._session = session
 
-    async def save(
+    async def save(  # noqa: PLR0913 - each is named where it is given
         self,
         workflow: str,
         hash_: str,
@@ -36,15 +38,31 @@ class SqliteDefinitions:
         now: int,
         audit: AuditRow | None = None,
         triggers: Sequence[NewTrigger] = (),
+        *,
+        text: WrittenText | None = None,
     ) -> Version:
         """Save a definition."""
 
         def write(db: apsw.Connection) -> Version:
             saved = save(db, workflow, hash_, document, now, audit)
             register(db, workflow, triggers, now)
+            if text is not None:
+                values = {"workflow": saved.workflow, "number": saved.number, "changed_at": now}
+                db.execute(SQL["save_text"], {**values, "media_type": text.media_type, "body": text.body})
             return saved
 
         return await self._session.write(write)
+
+    async def find_text(self, workflow: str, number: int) -> DefinitionText | None:
+        """Find the text of a version as it was written."""
+        values = {"workflow": workflow, "number": number}
+        row = await self._session.read(lambda db: db.execute(SQL["find_text"], values).fetchone())
+        return text_of(row) if row is not None else None
+
+    async def read_texts(self, after: tuple[str, int], limit: int) -> list[DefinitionText]:
+        """Read the texts of all versions by workflow and number, beginning after one of them."""
+        values = {"workflow": after[0], "number": after[1], "limit": at_most(limit)}
+        return await self._session.read(lambda db: [text_of(row) for row in db.execute(SQL["read_texts"], values)])
 
     async def find_by_hash(self, hash_: str) -> Version | None:
         """Find a version by its hash."""
@@ -114,3 +132,10 @@ def workflows(db: apsw.Connection, after: str, limit: int) -> list[Version]:
     return [
         version_of(row) for row in db.execute(SQL["latest_versions_after"], {"after": after, "limit": at_most(limit)})
     ]
+
+
+def insert_texts(db: apsw.Connection, texts: Sequence[DefinitionText]) -> int:
+    """Insert texts of versions that have none; return how many."""
+    before = db.total_changes()
+    db.executemany(SQL["copy_texts"], [asdict(text) for text in texts])
+    return db.total_changes() - before

@@ -37,6 +37,7 @@ from layover.stores.sqlite.session import SqliteSession
 from layover.stores.sqlite.sessions import SqliteSessions
 from layover.stores.sqlite.signals import SqliteSignals
 from layover.stores.sqlite.triggers import SqliteTriggers
+from layover.stores.sqlite.user_settings import SqliteUserSettings
 from layover.stores.sqlite.views import SqliteViews
 from layover.stores.sqlite.workflow_status import SqliteWorkflowStatus
 from layover.stores.steady_clock import SteadyClock
@@ -79,6 +80,7 @@ class SqliteStore:
         self.deliveries = SqliteDeliveries(session)
         self.people = SqlitePeople(session)
         self.views = SqliteViews(session)
+        self.user_settings = SqliteUserSettings(session)
         self.batches = SqliteBatches(session)
         self.links = SqliteLinks(session)
         self.definitions = SqliteDefinitions(session)

@@ -112,3 +112,28 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS newest
 ORDER BY found.workflow
+
+-- name: save_text
+INSERT INTO layover.definition_texts (workflow, number, media_type, body, changed_at)
+VALUES ($1::text, $2::integer, $3::text, $4::bytea, $5::bigint)
+ON CONFLICT (workflow, number) DO UPDATE
+SET media_type = excluded.media_type, body = excluded.body, changed_at = excluded.changed_at
+WHERE definition_texts.body <> excluded.body OR definition_texts.media_type <> excluded.media_type
+
+-- name: find_text
+SELECT workflow, number, media_type, body, changed_at
+FROM layover.definition_texts
+WHERE workflow = $1::text AND number = $2::integer
+
+-- name: read_texts
+SELECT workflow, number, media_type, body, changed_at
+FROM layover.definition_texts
+WHERE (workflow, number) > ($1::text, $2::integer)
+ORDER BY workflow, number
+LIMIT $3::bigint
+
+-- name: copy_texts
+INSERT INTO layover.definition_texts (workflow, number, media_type, body, changed_at)
+SELECT workflow, number, media_type, body, changed_at
+FROM unnest($1::text[], $2::integer[], $3::text[], $4::bytea[], $5::bigint[])
+    AS given (workflow, number, media_type, body, changed_at)

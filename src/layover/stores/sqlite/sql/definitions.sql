@@ -29,3 +29,27 @@ FROM found
 CROSS JOIN versions AS v
 WHERE v.workflow = found.workflow
     AND v.number = (SELECT max(n.number) FROM versions AS n WHERE n.workflow = found.workflow)
+
+-- name: save_text
+INSERT INTO definition_texts (workflow, number, media_type, body, changed_at)
+VALUES (:workflow, :number, :media_type, :body, :changed_at)
+ON CONFLICT (workflow, number) DO UPDATE
+SET media_type = excluded.media_type, body = excluded.body, changed_at = excluded.changed_at
+WHERE definition_texts.body <> excluded.body OR definition_texts.media_type <> excluded.media_type
+
+-- name: find_text
+SELECT workflow, number, media_type, body, changed_at
+FROM definition_texts
+WHERE workflow = :workflow AND number = :number
+
+-- name: read_texts
+SELECT workflow, number, media_type, body, changed_at
+FROM definition_texts
+WHERE (workflow, number) > (:workflow, :number)
+ORDER BY workflow, number
+LIMIT :limit
+
+-- name: copy_texts
+INSERT INTO definition_texts (workflow, number, media_type, body, changed_at)
+VALUES (:workflow, :number, :media_type, :body, :changed_at)
+ON CONFLICT DO NOTHING

@@ -1,0 +1,2 @@
+DROP TABLE layover.definition_texts;
+DROP TABLE layover.user_settings;

@@ -1,0 +1,2 @@
+DROP TABLE definition_texts;
+DROP TABLE user_settings;
