@@ -87,8 +87,8 @@ beat                    yes  yes   yes      yes    yes      yes      yes
 save_workflow           -    -     -        -      -        -        yes
 put_workflow            -    -     -        -      -        -        yes
 list_workflows          -    -     -        yes    yes      yes      yes
-get_workflow_source     -    -     -        yes    yes      yes      yes
 get_workflow            -    -     -        yes    yes      yes      yes
+get_workflow_source     -    -     -        yes    yes      yes      yes
 list_versions           -    -     -        yes    yes      yes      yes
 diff_workflow           -    -     -        yes    yes      yes      yes
 compare_workflow        -    -     -        yes    yes      yes      yes

@@ -80,7 +80,7 @@ async def of_a_completed_one(stage: Stage, route: Route) -> Answered:
 
 @route("continue_batch", "not_allowed")
 async def of_answers_of_another(stage: Stage, route: Route) -> Answered:
-    body = {"act": "answer", "where": {"workflow": "order", "node": "ask"}, "data": 1}
+    body = {"act": "answer", "where": {"workflow": "order", "node": "ask"}, "with": {"data": 1}}
     id_ = str((await stage.api.post("/batches", body, as_="ann:approver")).json["id"])
     await stage.api.post(f"/batches/{id_}/stop")
     return await _ask(stage, route, {}, id=id_)
