@@ -91,7 +91,7 @@ async def test_a_key_may_end_by_itself(tmp_path: Path) -> None:
         ("user", "ada\0", "user"),
         ("roles", [""], "roles[0]"),
         ("roles", "operator", "roles"),
-        ("key", "lay_mine", ""),
+        ("key", "lay_mine", "key"),
     ],
 )
 async def test_a_key_that_cannot_be_made_is_not(tmp_path: Path, field: str, value: object, path: str) -> None:

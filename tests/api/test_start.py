@@ -298,7 +298,7 @@ async def test_two_at_once_with_one_key_start_one_execution(tmp_path: Path) -> N
         ({"version": 0}, "version"),
         ({"tags": [""]}, "tags[0]"),
         ({"priority": "high"}, "priority"),
-        ({"user": "somebody"}, ""),
+        ({"user": "somebody"}, "user"),
         ({"workflow": "no name"}, "workflow"),
         ({"workflow": "flow\n"}, "workflow"),
     ],

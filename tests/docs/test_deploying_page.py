@@ -35,6 +35,8 @@ def test_its_program_prints_what_the_page_says(
     assert "move pending" in said
     assert run_command(["plan", "order.yaml", "--map", "check", "--db", "sqlite:///orders.db"]) == 2
     assert "is not old=new" in capsys.readouterr().err
+    assert run_command(["plan", "order.yaml", "--map", "a=b", "--map", "a=c"]) == 2
+    assert "`a` is given twice" in capsys.readouterr().err
 
 
 def test_its_words_and_bounds_are_those_of_the_program() -> None:

@@ -149,6 +149,20 @@ async def test_a_batch_of_moves_that_cannot_be_meant_is_refused(layover: Layover
         await layover.batch("move", {"tag": "x"}, version=2)
 
 
+@pytest.mark.parametrize("dry_run", [True, False])
+@pytest.mark.parametrize(
+    ("version", "names", "code"), [(9, {}, "unknown_version"), (1, {"ask": "nowhere"}, "unknown_node")]
+)
+async def test_a_batch_of_moves_to_what_is_not_there_is_refused_and_not_skipped_item_by_item(
+    layover: Layover, version: int, names: dict[str, str], code: str, *, dry_run: bool
+) -> None:
+    await begun(layover, 1)
+    with pytest.raises(NotFound) as refused:
+        await layover.batch("move", {"workflow": "order"}, version=version, map=names, dry_run=dry_run)
+    assert refused.value.code == code
+    assert [one async for one in layover.batches()] == []
+
+
 @pytest.mark.parametrize(
     ("point", "nth"),
     [

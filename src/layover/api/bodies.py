@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import re
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from starlette.requests import ClientDisconnect
 
 from layover.api.problems import Refusal
+from layover.interface.misfits import misfit_of
 from layover.model.problems import FieldError
 
 if TYPE_CHECKING:
@@ -57,9 +58,6 @@ async def read_body(
         raise Refusal("request_timeout", "The body took too long to come.", headers=closing) from error
 
 
-_UNKNOWN_FIELD: Final = re.compile("Object contains unknown field `(.+)`")
-
-
 def check_media_type(headers: Mapping[str, str], route: Route) -> None:
     """Refuse a body of a kind that the route does not take; one that says nothing is taken for JSON."""
     if headers.get("content-encoding", "identity").lower() != "identity":
@@ -75,11 +73,11 @@ def decoded(raw: bytes, wanted: type[Any], settings: ApiSettings) -> Any:
     try:
         body = msgspec.json.decode(raw or b"{}", type=wanted)
     except msgspec.ValidationError as error:
-        place = _place(str(error))
-        unknown = _UNKNOWN_FIELD.fullmatch(place.message)
-        hint = getattr(wanted, "elsewhere", {}).get(unknown[1]) if unknown is not None and not place.path else None
-        if hint is not None:
-            place = FieldError(path=place.path, message=f"{place.message}. {hint}")
+        found = misfit_of(str(error), wanted)
+        hint = getattr(wanted, "elsewhere", {}).get(found.path) if found.unknown is not None else None
+        place = FieldError(
+            path=found.path, message=found.message if hint is None else f"there is no such field. {hint}"
+        )
         raise Refusal("invalid_body", "The request body is invalid.", errors=[place]) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise Refusal("malformed", f"The body is not valid JSON: {str(error)[:200]}.") from error
@@ -123,8 +121,9 @@ def queried(pairs: list[tuple[str, str]], wanted: type[Any]) -> Any:
     try:
         query = msgspec.convert(found, wanted, strict=False)
     except msgspec.ValidationError as error:
-        place = _place(str(error))
-        raise Refusal("invalid_parameter", f"{place.path or 'A parameter'}: {place.message}.") from error
+        misfit = misfit_of(str(error), wanted)
+        message = misfit.message.replace("no such field", "no such parameter")
+        raise Refusal("invalid_parameter", f"{misfit.path or 'A parameter'}: {message}.") from error
     lost = next((name for name in found if getattr(query, declared[name].field) is None), None)
     if lost is not None:  # it would switch a filter off
         raise Refusal("invalid_parameter", f"{lost}: Expected a value, got `null`.")
@@ -173,12 +172,6 @@ def _brackets(raw: bytes) -> bytes:
         raw = raw.replace(b"\\\\", b"").replace(b'\\"', b"")
     left = raw.translate(_BRACES_AS_BRACKETS, delete=_NOT_STRUCTURE).replace(b'""', b"")
     return _STRING.sub(b"", left)
-
-
-def _place(message: str) -> FieldError:
-    """Return where something is wrong and what, from a sentence such as ``Expected `int`, got `str` - at `$.a` ``."""
-    said, _, where = message.partition(" - at ")
-    return FieldError(path=where.strip("`").removeprefix("$").removeprefix("."), message=said)
 
 
 def _too_large(limit: int) -> Refusal:

@@ -59,7 +59,8 @@ def node_names(given: tuple[str, ...]) -> dict[str, str]:
         old, is_pair, new = one.partition("=")
         if not (is_pair and old and new):
             raise Stop(f"--map: {one!r} is not old=new.")
-        names[old] = new
+        if names.setdefault(old, new) != new:
+            raise Stop(f"--map: `{old}` is given twice, and can become one node only.")
     return names
 
 

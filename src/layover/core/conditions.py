@@ -39,6 +39,7 @@ _CONDITION = re.compile(rf"({_STEP}(?:\.{_STEP})*)({'|'.join(get_args(Operator))
 _STEPS = re.compile(_STEP)
 _ELEMENT = re.compile(r"0|[1-9][0-9]{0,8}")
 _EXAMPLE = "`input.total>=12`, `output.status=done` or `nodes.review.approved=true`"
+_BEGINS_OPERATOR = frozenset("<>~")
 _MOST_SHOWN = 80
 _ORDERS: dict[str, Callable[[Any, Any], bool]] = {">": gt, ">=": ge, "<": lt, "<=": le}
 _ABSENT = object()
@@ -69,6 +70,16 @@ def parse_condition(text: str) -> PathCondition:
     path, op, literal = found.groups()
     if op == "=" and literal.startswith("="):
         raise InvalidCondition(f"`{shown}`: one `=` is enough; a text that begins with one is written in quotes.")
+    if literal[:1] in _BEGINS_OPERATOR:
+        raise InvalidCondition(
+            f"`{shown}`: `{op}{literal[0]}` is no operator; they are {', '.join(get_args(Operator))}. "
+            "A text that begins like one is written in quotes."
+        )
+    if any("[" in step and not step.startswith('"') for step in _STEPS.findall(path)):
+        raise InvalidCondition(
+            f"`{shown}`: an element of an array is named by its number, as in `input.items.0.sku`; "
+            "a name with a bracket is written in quotes."
+        )
     steps = tuple(_name_of(step) for step in _STEPS.findall(path))
     if not all(steps):
         raise InvalidCondition(f"`{shown}`: a name is missing in its path. Write it like {_EXAMPLE}.")

@@ -9,6 +9,7 @@ import msgspec
 
 from layover.core.payloads import plain
 from layover.errors import InvalidInput
+from layover.interface.misfits import misfit_of
 
 B = TypeVar("B", bound=msgspec.Struct)
 
@@ -22,8 +23,8 @@ def body_of(given: object, wanted: type[B], example: str) -> B:
     try:
         return msgspec.convert(plain(dict(given)), wanted)
     except msgspec.ValidationError as error:
-        said, _, where = str(error).partition(" - at ")
-        raise invalid_body(where.strip("`").removeprefix("$").removeprefix("."), said) from error
+        misfit = misfit_of(str(error), wanted)
+        raise invalid_body(misfit.path, misfit.message) from error
 
 
 def invalid_body(path: str, fault: str) -> InvalidInput:

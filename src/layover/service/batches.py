@@ -21,6 +21,7 @@ from layover.model.shared import Page
 from layover.ports.batch_records import LIVE_BATCHES, BatchChange, BatchFilter, BatchItemFilter, BatchRow
 from layover.runtime.batches.batch_acts import body_of_batch, stored_body
 from layover.runtime.ids import checked_id, new_id
+from layover.runtime.operations.mover import check_names
 from layover.runtime.results.batches import batch_of, canary_of, item_of, options_of, status_of, where_of
 from layover.service.actor import READ
 from layover.service.answers import ANSWERING, DECIDING
@@ -83,6 +84,7 @@ class BatchService:
         actor = self._actor
         self._require(body)
         _check_options(body)
+        await self._check_version(body)
         row = self._row(body, idempotency_key)
         if body.dry_run:
             return await self._planned(row, body)
@@ -184,6 +186,12 @@ class BatchService:
         needs = _NEEDS.get(body.act, _OPERATE)
         self._actor.require(*(DECIDING if body.options.approved is not None else needs))
         self._actor.require(*READ)
+
+    async def _check_version(self, body: BatchBody) -> None:
+        """Refuse a move to a version that is not there, or to nodes that it does not have."""
+        if body.act == "move" and body.where.workflow is not None:
+            plan = await self._actor.runtime.instance.plans.numbered(body.where.workflow, body.options.version or 0)
+            check_names(plan, body.options.map)
 
     def _row(self, body: BatchBody, key: str | None) -> BatchRow:
         actor = self._actor

@@ -8,6 +8,7 @@ import msgspec
 
 from layover.core.conditions import InvalidCondition, parse_condition
 from layover.core.definitions.durations import parse_duration
+from layover.core.input_index import fault_of
 from layover.core.moments import Moment
 from layover.errors import InvalidInput, LimitReached, NotFound
 from layover.model.shared import Page, encode
@@ -92,7 +93,10 @@ def _check(name: str, wanted: ViewFilter) -> None:
         try:
             parse_condition(condition)
         except InvalidCondition as error:
-            raise _refused("filter.where", error.message) from error
+            raise _refused("filter.where", error.message.removesuffix(".")) from error
+    fault = fault_of(encode(wanted.contains)) if wanted.contains else None
+    if fault is not None:
+        raise _refused("filter.contains", fault)
 
 
 def _is_moment(text: str) -> bool:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from layover.ports.batch_records import BatchChange
 from tests.api.codes.registry import any_route, asked, route
+from tests.runtime.harness import end
 
 if TYPE_CHECKING:
     from layover.api.routing import Route
@@ -55,6 +56,18 @@ async def no_id(stage: Stage, route: Route) -> Answered:
 @route("create_batch", "invalid_filter")
 async def no_condition(stage: Stage, route: Route) -> Answered:
     return await _ask(stage, route, {"act": "pause", "where": {"where": ["nonsense"]}})
+
+
+@route("create_batch", "unknown_version")
+async def no_version(stage: Stage, route: Route) -> Answered:
+    return await _ask(stage, route, {"act": "move", "where": {"workflow": "nowhere"}, "with": {"version": 1}})
+
+
+@route("create_batch", "unknown_node")
+async def no_node(stage: Stage, route: Route) -> Answered:
+    name = await stage.saved(end("done"))
+    body = {"act": "move", "where": {"workflow": name}, "with": {"version": 1, "map": {"ask": "nowhere"}}}
+    return await _ask(stage, route, body)
 
 
 @route("get_batch", 200)

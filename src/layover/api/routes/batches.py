@@ -52,7 +52,7 @@ class BatchItemsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     needs=_ACT,
     body=BatchBody,
     answers={200: BatchInfo, 202: BatchInfo},
-    problems=("malformed_id", "invalid_filter", "idempotency_mismatch"),
+    problems=("malformed_id", "invalid_filter", "idempotency_mismatch", "unknown_version", "unknown_node"),
 )
 async def create_batch(call: Request[BatchBody, NoQuery]) -> Response:
     """Begin a batch (202), or count what it would be done to, with `dry_run` (200)."""

@@ -131,7 +131,11 @@ async def plan_deployment(call: Request[bytes, DeployQuery]) -> Response:
     They are counted in groups: what they wait for is the `same`, has `changed`, has `moved`, or is `gone`. To move
     them, keep the definition, and make a batch of the act `move`.
     """
-    names = dict(_renamed(one) for one in call.query.map)
+    names: dict[str, str] = {}
+    for old, new in map(_renamed, call.query.map):
+        if names.setdefault(old, new) != new:
+            text = f"`{old:.100}` is given twice, and can become one node only"
+            raise InvalidInput(f"`map`: {text}.", (("map", text),), code="invalid_parameter")
     plan = await plan_of(call, allow_unknown=call.query.allow_unknown)
     return Response(await call.service.workflows.planned(plan, names))
 
