@@ -97,6 +97,7 @@ termed AS (
         FROM done AS d
         JOIN layover.indexed_executions AS i ON i.execution_id = d.execution_id
         CROSS JOIN LATERAL generate_series(1, length(i.terms), 17) AS n (start)
+        OFFSET 0 -- by itself, so that rows are sought by the whole key
     ) AS w
     WHERE s.term = w.term AND s.created_at = w.created_at AND s.execution_id = w.execution_id
 ),
