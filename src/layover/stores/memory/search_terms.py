@@ -24,6 +24,7 @@ class MemorySearchTerms:
 
     async def list_unindexed(self, after: Age | None, most: int) -> list[Age]:
         """Read which executions are marked as not indexed, newest first."""
+        check_ids([after[1]] if after is not None else [])
         db = await self._session.turn()
         ages = ((db.infos[id_].created_at, id_) for id_ in db.unindexed)
         return sorted((age for age in ages if after is None or age < after), reverse=True)[: at_most(most)]

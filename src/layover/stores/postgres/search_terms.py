@@ -27,6 +27,7 @@ class PostgresSearchTerms:
     async def list_unindexed(self, after: Age | None, most: int) -> list[Age]:
         """Read which executions are marked as not indexed, newest first."""
         begin = after if after is not None else _NEWEST
+        check_ids([begin[1]])
         return [(at, id_) for at, id_ in await self._session.db.fetch("unindexed_executions", at_most(most), *begin)]
 
     async def save(self, found: Sequence[ExecutionTerms]) -> int:
