@@ -9,10 +9,11 @@ from decimal import Decimal
 import msgspec
 import pytest
 
-from layover.core.conditions import PathCondition, holds, parse_condition
+from layover.core.conditions import Operator, PathCondition, holds, parse_condition
 from layover.core.search_terms import MOST_TERMS, TERM_BYTES, Terms, TermSearch, below, searches_of, terms_of
 
 SEED = 7
+OPERATORS: tuple[Operator, ...] = ("=", "=", "=", ">", ">=", "<", "<=")
 NAMES = ("a", "b", "0", "1", "items", "größe", "", "a.b")
 SCALARS: tuple[object, ...] = (
     *(0, 1, -1, 12, 12.0, 12.5, -0.0, 10**30, 2**53, 2**53 + 1, 1e-300, Decimal("12.50"), Decimal("1e399")),
@@ -66,7 +67,7 @@ def test_whatever_fulfils_a_condition_is_found_by_each_of_its_searches() -> None
         terms = terms_of([((name,), one) for name, one in document.items()])
         root = chance.choice([*document])
         path, there = somewhere(chance, document[root], (root,))
-        operator = chance.choice(("=", "=", "=", ">", ">=", "<", "<="))
+        operator = chance.choice(OPERATORS)
         wanted = part(chance, there) if chance.random() < 0.8 else value(chance)
         condition = PathCondition(path=path, op=operator, value=wanted)
         searches = list(searches_of(condition))

@@ -15,7 +15,7 @@ def packed(terms: Terms) -> bytes:
     return b"".join(sorted(terms))
 
 
-def unpacked(stored: bytes | None) -> Terms:
+def unpacked(stored: object) -> Terms:
     """Return stored terms; none, if nothing was stored."""
-    text = stored or b""
+    text = stored if isinstance(stored, bytes) else b""
     return frozenset(text[start : start + TERM_BYTES] for start in range(0, len(text), TERM_BYTES))

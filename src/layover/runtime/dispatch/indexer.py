@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 
 _LOCK: Final = "indexer"
 _LOOK_EVERY: Final = 60_000  # milliseconds: what others have marked, and left behind
-_GATHER: Final = 1_000  # for which rests wait for others
 _AT_ONCE: Final = 50  # executions of one transaction
 _AT_ONCE_BUSY: Final = 10
 _EVENTS: Final = 5_000  # of their logs together, unless one has more
@@ -69,7 +68,7 @@ class Indexer:
     async def _sleep(self) -> None:
         clock = self._driver.clock
         await clock.wait(self._looks_next, self._hinted)
-        await clock.wait(clock.now() + _GATHER, asyncio.Event())
+        await clock.wait(clock.now() + self._driver.settings.index_after, asyncio.Event())
         self._hinted.clear()
         self._looks_next = clock.now() + _LOOK_EVERY
 

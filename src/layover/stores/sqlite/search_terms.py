@@ -72,7 +72,7 @@ def save(db: apsw.Connection, found: ExecutionTerms) -> bool:
 def read(db: apsw.Connection, execution_id: str) -> ExecutionTerms | None:
     """Return the terms of an execution, unless it is marked as not indexed."""
     for last_seq, stored in db.execute(SQL["terms_of_execution"], {"id": key(execution_id)}):
-        return ExecutionTerms(execution_id=execution_id, last_seq=last_seq, terms=unpacked(stored))  # type: ignore[arg-type]  # as the tables are
+        return ExecutionTerms(execution_id=execution_id, last_seq=last_seq, terms=unpacked(stored))
     return None
 
 
