@@ -52,9 +52,11 @@ class Indexer:
         self._views = views
         self._hinted = asyncio.Event()
         self._looks_next = 0
+        self._rests = self._rests_known = 0
 
     def hint(self) -> None:
         """Say that an execution has come to rest."""
+        self._rests += 1
         self._hinted.set()
 
     async def run(self, service: Service) -> None:
@@ -68,6 +70,7 @@ class Indexer:
     async def _sleep(self) -> None:
         clock = self._driver.clock
         await clock.wait(self._looks_next, self._hinted)
+        self._rests_known = self._rests
         await clock.wait(clock.now() + self._driver.settings.index_after, asyncio.Event())
         self._hinted.clear()
         self._looks_next = clock.now() + _LOOK_EVERY
@@ -86,7 +89,7 @@ class Indexer:
         after: Age | None = None
         try:
             while seen < _ROUND:
-                is_busy, began = self._is_busy, self._driver.clock.running()
+                is_busy, began = self._is_busy(), self._driver.clock.running()
                 found = await self._store.search_terms.list_unindexed(after, _AT_ONCE_BUSY if is_busy else _AT_ONCE)
                 holds = bool(found) and await self._is_ours()
                 if not holds:
@@ -102,9 +105,10 @@ class Indexer:
                 await self._store.locks.release(_LOCK, self._driver.instance)
         return count
 
-    @property
     def _is_busy(self) -> bool:
-        return bool(self._driver.active)
+        """Return whether something is active, or was since this was asked last: at single moments nothing may be."""
+        known, self._rests_known = self._rests_known, self._rests
+        return bool(self._driver.active) or known != self._rests
 
     async def _wait(self, length: int) -> None:
         clock = self._driver.clock
