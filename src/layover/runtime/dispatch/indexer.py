@@ -1,7 +1,7 @@
 """Writes the search index: the terms of executions that have come to rest or to their end.
 
 Steps only mark what they change, in a statement that they execute anyway. This reads what is marked, newest first, when
-nothing is active here, and else for a fiftieth of the time at most. Marks are removed with the terms, in one
+nothing is active here, and else for a hundredth of the time at most. Marks are removed with the terms, in one
 transaction, and only of executions that have not moved on meanwhile. One instance at a time does it. An execution that
 cannot be read gets a term by which every search looks at it, and holds up no other.
 """
@@ -35,7 +35,7 @@ _AT_ONCE: Final = 50  # executions of one transaction
 _AT_ONCE_BUSY: Final = 10
 _EVENTS: Final = 5_000  # of their logs together, unless one has more
 _EVENTS_BUSY: Final = 500
-_SHARE: Final = 50  # times as long as a batch took, it waits before the next one
+_SHARE: Final = 100  # times as long as a batch took, it waits before the next one
 _PAUSE: Final = 100  # milliseconds that it waits at least
 _ROUND: Final = 1_000  # executions; then it begins anew with the newest
 
