@@ -1,8 +1,9 @@
 """Every search among many executions against among few: `python bench/queries.py [--postgres] [--small] [SIZE]`.
 
-Both databases hold the same 60 executions that are searched for, the oldest of all: they were resumed, and failed.
-Then come so many that have completed, with inputs and correlation ids of their own. Each search is made in both in
-turn, so that both meet the same noise, and returns the same; without one, 1,000 and 100,000 are compared.
+Both databases hold the same 120 executions that are searched for, the oldest of all: 60 were resumed, and failed, and
+60 have other values than all that come later. Then come so many that have completed, with inputs, variables, triggers,
+outputs and correlation ids of their own. All are indexed before they are searched. Each search is made in both in
+turn, so that both meet the same noise, and returns the same; without a size, 1,000 and 100,000 are compared.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from layover import Engine
+from layover.bootstrap import open_runtime
+from layover.runtime.operations.start_options import Options
 from measure import size_of, table
 from runtime_workloads import many
 from sites import SqliteSite
@@ -26,10 +29,17 @@ if TYPE_CHECKING:
 
     from sites import Site
 
-FEW, SIZE, ROUNDS = size_of(sys.argv[1:]).of((1_000, 100_000, 50), quick=(1_000, 10_000, 20), small=(70, 80, 1))
+FEW, SIZE, ROUNDS = size_of(sys.argv[1:]).of((1_000, 100_000, 50), quick=(1_000, 10_000, 20), small=(130, 140, 1))
 RARE = 60
 LISTED = 50
-PLAIN = {"name": "plain", "nodes": [{"id": "out", "type": "compute", "output": "${input.n + 1}"}]}
+PLAIN = {
+    "name": "plain",
+    "nodes": [
+        {"id": "keep", "type": "set", "values": {"n": "${input.n}", "kind": "${input.kind}"}, "next": "work"},
+        {"id": "work", "type": "work", "input": {"n": "${input.n}", "kind": "${input.kind}"}, "next": "out"},
+        {"id": "out", "type": "end", "output": "${nodes.work}"},
+    ],
+}
 FAILING = {
     "name": "failing",
     "nodes": [
@@ -39,13 +49,21 @@ FAILING = {
 }
 
 
+async def work(n: int, kind: str) -> dict[str, object]:
+    """Return what it got."""
+    return {"n": n, "kind": kind}
+
+
 async def main(site: Site, size: int) -> None:
     async with site.empty() as small, site.empty() as large, AsyncExitStack() as stack:
         addresses = {FEW: small, size: large}
         for count, address in addresses.items():
             await _fill(address, count)
         await site.settle()
-        engines = {count: await stack.enter_async_context(Engine(address)) for count, address in addresses.items()}
+        engines = {
+            count: await stack.enter_async_context(Engine(address, nodes=[work]))
+            for count, address in addresses.items()
+        }
         rows: list[tuple[str, ...]] = [("", f"among {FEW:,}", f"among {size:,}", "ratio")]
         for name, search in _searches().items():
             medians = await _medians(engines, search)
@@ -58,7 +76,6 @@ async def _fill(address: str, count: int) -> None:
     numbers = iter(range(count))
     async with Engine(address) as engine:
         await engine.register(FAILING)
-        await engine.register(PLAIN)
         for n in range(RARE):
             started = await engine.start(
                 "failing", {"rare": True, "n": n}, tags=["rare"], correlation_id=f"rare-{n % 3}", until="people"
@@ -68,17 +85,36 @@ async def _fill(address: str, count: int) -> None:
             await started.answer("ask", {"by": 0})
             await started.wait("end")
 
+    async with open_runtime(address, nodes=[work]) as runtime:
+
+        async def start(n: int, kind: str) -> None:
+            options = Options(trigger={"kind": kind, "n": n}, correlation_id=f"{kind}-{n}")
+            await runtime.executions.start("plain", {"n": n, "kind": kind}, wait="end", options=options)
+
         async def one() -> None:
             n = next(numbers)
-            await engine.start("plain", {"n": n}, correlation_id=f"plain-{n}", until="end")
+            await start(n, f"plain-{n % 10}")
 
-        await many(one, count - RARE, 100)
+        await runtime.workflows.register(PLAIN)
+        for n in range(RARE):
+            await start(-1 - n, "odd")
+        await many(one, count - 2 * RARE, 100)
+        began = perf_counter()
+        indexed = await runtime.instance.indexer.index_all()
+        took = perf_counter() - began
+        print(f"{count:,}: {indexed:,} executions were left to be indexed, {indexed / took:,.0f} a second")
 
 
 def _searches() -> dict[str, Callable[[Engine], Awaitable[object]]]:
     def listed(**wanted: Any) -> Callable[[Engine], Awaitable[object]]:
         async def search(engine: Engine) -> object:
             return len((await engine.executions(**wanted).page(LISTED)).items)
+
+        return search
+
+    def ran(**wanted: Any) -> Callable[[Engine], Awaitable[object]]:
+        async def search(engine: Engine) -> object:
+            return len((await engine.node_executions(**wanted).page(LISTED)).items)
 
         return search
 
@@ -106,6 +142,17 @@ def _searches() -> dict[str, Callable[[Engine], Awaitable[object]]]:
         "by the beginning of a correlation id": listed(q="rare-"),
         "by a part of the input, and the tag": listed(tag="rare", contains={"rare": True}),
         "by a part of the input": listed(contains={"rare": True}),
+        "by input": listed(where="input.kind=odd"),
+        "by a range of an input": listed(where="input.n<0"),
+        "by input, one of all": listed(where="input.n=-7"),
+        "by output": listed(where="output.kind=odd"),
+        "by a range of an output": listed(where="output.n<0"),
+        "by output, and the workflow": listed(where="output.kind=odd", workflow="plain"),
+        "by trigger": listed(where="trigger.kind=odd"),
+        "by a variable": listed(where="vars.kind=odd"),
+        "by the output of a node": listed(where="nodes.work.kind=odd"),
+        "nodes by their input": ran(node="work", where="input.kind=odd"),
+        "nodes by a range of their output": ran(node="work", where="output.n<0"),
         "nodes of a workflow that failed": nodes,
         "the resume queue of one": resumes,
         "events of one by type, newest first": events,

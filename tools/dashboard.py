@@ -158,6 +158,7 @@ ROWS: dict[str, list[Panel]] = {
             "s",
         ),
         Panel("Outbox", {"messages": of_database("layover_outbox_messages")}),
+        Panel("Not in the search index", {"executions": of_database("layover_executions_unindexed")}),
         Panel("Cycle of the claimer", percentiles("workflow_resumer_worker_cycle_duration_seconds"), "s"),
         Panel(
             "Work in progress",

@@ -128,6 +128,23 @@ PINNED = {
         "heads_pkey (execution_id)",
         "versions_pkey (id)",
     },
+    "list_executions_of_terms": {
+        "search_terms_pkey (term, created_at, execution_id)",
+        "heads_unindexed (created_at, execution_id)",
+        "heads_by_status (status, created_at, execution_id)",
+        "heads_pkey (execution_id)",
+        "executions_pkey (execution_id)",
+        "versions_pkey (id)",
+    },
+    "unindexed_executions": {"heads_unindexed (created_at, execution_id)"},
+    "count_unindexed": {"heads_unindexed (created_at)"},
+    "count_terms": {"search_terms_pkey (term)"},
+    "terms_of_executions": {"heads_pkey (execution_id)", "indexed_executions_pkey (execution_id)"},
+    "save_terms_of_executions": {
+        "search_terms_pkey (term, created_at, execution_id)",
+        "heads_pkey (execution_id)",
+        "indexed_executions_pkey (execution_id)",
+    },
     "list_paused_executions": {
         "heads_paused_longest (COALESCE(paused_at, created_at), execution_id)",
         "executions_pkey (execution_id)",
@@ -447,6 +464,7 @@ READS_ALL = {
 IN_ORDER = [
     "list_executions",
     "list_executions_of_parent",
+    "unindexed_executions",
     "list_paused_executions",
     "list_paused_executions_of_workflow",
     "history",

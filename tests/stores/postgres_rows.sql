@@ -6,7 +6,7 @@ FROM generate_series(1, 20) AS w, generate_series(1, 5) AS n;
 
 INSERT INTO layover.heads (
     execution_id, created_at, wake_at, missing_since, priority, last_seq, last_epoch, epoch, commands_seq,
-    commands_done, takeovers, workflow, status, owner, missing
+    commands_done, takeovers, workflow, status, owner, missing, unindexed
 )
 SELECT
     lpad(to_hex(x), 32, '0')::uuid, x * 1000000,
@@ -16,7 +16,8 @@ SELECT
     'w' || 1 + x % 20,
     CASE WHEN x % 4 = 0 THEN 'running' WHEN x % 20 = 1 THEN 'paused' ELSE 'completed' END,
     CASE WHEN x % 8 = 0 THEN 'me' END,
-    CASE WHEN x % 50 = 1 THEN ARRAY['t' || x % 7] END
+    CASE WHEN x % 50 = 1 THEN ARRAY['t' || x % 7] END,
+    x % 30 = 0
 FROM generate_series(1::bigint, 6000) AS x;
 
 INSERT INTO layover.executions (execution_id, created_at, finished_at, parent_id, version_id, tags, input)
@@ -152,7 +153,16 @@ SELECT
     NULL, '', ''
 FROM generate_series(1, 6000) AS x;
 
-ANALYZE layover.versions, layover.heads, layover.executions, layover.events, layover.snapshots, layover.pause_points,
+INSERT INTO layover.search_terms (created_at, execution_id, term)
+SELECT h.created_at, h.execution_id, substring(sha256((n || '/' || h.created_at / 1000000 % 900)::bytea) FROM 1 FOR 17)
+FROM layover.heads AS h
+CROSS JOIN generate_series(1, 5) AS n
+ON CONFLICT DO NOTHING;
+
+INSERT INTO layover.indexed_executions (execution_id, terms)
+SELECT execution_id, string_agg(term, ''::bytea ORDER BY term) FROM layover.search_terms GROUP BY execution_id;
+
+ANALYZE layover.search_terms, layover.indexed_executions, layover.versions, layover.heads, layover.executions, layover.events, layover.snapshots, layover.pause_points,
 layover.commands, layover.outbox, layover.tokens, layover.waits, layover.signals, layover.places, layover.rates,
 layover.keys, layover.audit, layover.replies, layover.standings, layover.triggers,
 layover.trigger_inputs, layover.trigger_events, layover.trigger_tokens, layover.destinations,

@@ -10,7 +10,7 @@ import asyncio
 import os
 import random
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -19,6 +19,7 @@ from tests.conftest import FACTOR
 from tests.stores.conformance import DATABASES, ME, Clock, truth
 from tests.stores.delivery_operations import DELIVERY_READS, DELIVERY_WAYS, SENDERS, DeliveryOperations
 from tests.stores.exchanges import HASHES_OF_TOKENS, KEYS, NAMES
+from tests.stores.index_operations import INDEX_READS, INDEX_WAYS, IndexOperations
 from tests.stores.link_operations import HASHES_OF_LINKS, LINK_READS, LINK_WAYS, LinkOperations
 from tests.stores.operations import LOCKS, Operations
 from tests.stores.session_operations import SESSION_READS, SESSION_WAYS, SessionOperations
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from layover.ports.store import Store
+    from layover.ports.view_records import ExecutionRow
     from tests.stores.operations import Operation
 
 SEED = int(os.environ.get("LAYOVER_SEED", "14"))
@@ -35,6 +37,7 @@ ROUNDS = max(13, 6 * FACTOR)  # in so many, everything is seen with this seed
 DELIVERY_ROUNDS = max(5, 3 * FACTOR)
 LINK_ROUNDS = max(2, FACTOR)
 SESSION_ROUNDS = max(2, FACTOR)
+INDEX_ROUNDS = max(3, 2 * FACTOR)
 MORE_ROUNDS = 300
 # Later rounds in which a rare way was first seen with this seed come first; the others only if one is missing.
 RARE_ROUNDS = (5, 13, 17, 19, 25, 26, 30, 33, 50, 67, 141)
@@ -142,6 +145,7 @@ READS = {  # to compare everything after each of these as well takes as long as 
     *DELIVERY_READS,
     *LINK_READS,
     *SESSION_READS,
+    *INDEX_READS,
 }
 
 
@@ -165,6 +169,11 @@ async def test_every_store_keeps_the_same_sessions(tmp_path: Path, turn: int) ->
     assert await one_database(tmp_path, turn, SessionOperations) <= SESSION_WAYS
 
 
+@pytest.mark.parametrize("turn", range(INDEX_ROUNDS))
+async def test_every_store_has_the_same_search_index(tmp_path: Path, turn: int) -> None:
+    assert await one_database(tmp_path, turn, IndexOperations) <= INDEX_WAYS
+
+
 @pytest.mark.parametrize(
     ("drawn", "ways", "rounds"),
     [
@@ -172,8 +181,9 @@ async def test_every_store_keeps_the_same_sessions(tmp_path: Path, turn: int) ->
         (DeliveryOperations, DELIVERY_WAYS, DELIVERY_ROUNDS),
         (LinkOperations, LINK_WAYS, LINK_ROUNDS),
         (SessionOperations, SESSION_WAYS, SESSION_ROUNDS),
+        (IndexOperations, INDEX_WAYS, INDEX_ROUNDS),
     ],
-    ids=["executions", "deliveries", "links", "sessions"],
+    ids=["executions", "deliveries", "links", "sessions", "index"],
 )
 async def test_every_operation_goes_every_way(
     tmp_path: Path, drawn: type[Operations], ways: set[str], rounds: int
@@ -232,6 +242,10 @@ async def outcome(store: Store, operation: Operation) -> object:
         return "twice"
 
 
+def _rows(state: dict[str, object]) -> list[ExecutionRow]:
+    return cast("list[ExecutionRow]", state["executions"])
+
+
 async def whole(store: Store) -> dict[str, object]:
     """Return everything that a store knows, which locks there are, and what is found by names that are used."""
     state = await truth(store)
@@ -240,6 +254,8 @@ async def whole(store: Store) -> dict[str, object]:
     state["waits"] = await asyncio.gather(*(store.signals.list_waits(name, key) for name, key in pairs))
     state["signals"] = await asyncio.gather(*(store.signals.list_since(name, key, -10) for name, key in pairs))
     state["links"] = await asyncio.gather(*(store.links.find(hash_) for hash_ in HASHES_OF_LINKS))
+    state["unindexed"] = await store.search_terms.list_unindexed(None, 1_000)
+    state["indexed"] = await store.search_terms.read([row.head.execution_id for row in _rows(state)])
     state["told"] = await asyncio.gather(*(store.outbox.list_undelivered(sender) for sender in SENDERS))
     state["locks"] = await asyncio.gather(*(store.locks.acquire(name, PROBE, -1, -1) for name in LOCKS))
     await asyncio.gather(*(store.locks.release(name, PROBE) for name in LOCKS))

@@ -92,6 +92,13 @@ def test_what_waits_for_a_seal_is_read_from_its_own_index(name: str) -> None:
         ("list_executions_of_tag", "PRIMARY KEY (tag=? AND (created_at,execution_id)<(?,?))"),
         ("list_executions_of_status", "heads_by_status (status=? AND (created_at,execution_id)<(?,?))"),
         ("list_executions_of_workflow", "heads_by_workflow (workflow=? AND (created_at,execution_id)<(?,?))"),
+        ("list_executions_of_term", "PRIMARY KEY (term=? AND (created_at,execution_id)<(?,?))"),
+        ("list_executions_of_terms_between", "PRIMARY KEY (term>? AND term<?)"),
+        ("list_unindexed_executions", "heads_unindexed ((created_at,execution_id)<(?,?))"),
+        ("unindexed_executions", "COVERING INDEX heads_unindexed ((created_at,execution_id)<(?,?))"),
+        ("count_unindexed", "heads_unindexed (created_at<?)"),
+        ("count_terms", "PRIMARY KEY (term>? AND term<?)"),
+        ("delete_terms", "PRIMARY KEY (term=? AND created_at=? AND execution_id=?)"),
         ("purge_tags", "PRIMARY KEY (tag=? AND created_at=? AND execution_id=?)"),
         ("list_paused_executions", "heads_paused ((paused_at,execution_id)>(?,?))"),
         ("list_paused_executions_of_workflow", "heads_paused_of (workflow=? AND (paused_at,execution_id)>(?,?))"),
@@ -185,6 +192,7 @@ def test_the_points_of_a_workflow_are_merged_from_those_of_all_kinds() -> None:
 SORTED = {
     "count_executions",
     "due_heads",
+    "list_executions_of_terms_between",  # asked only where they are few
     "list_sessions_of_user",  # a user has at most fifty
     "standings_of_executions",  # at most a hundred points of each
     "stray_rows",

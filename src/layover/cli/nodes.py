@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 
 NodeId = Annotated[str | None, Parameter(name="--node", help="Only nodes with this id in their definition.")]
 NodeType = Annotated[str | None, Parameter(name="--type", help="Only nodes of this type.")]
+Conditions = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name="--where",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="Only nodes for whose input and output this holds, such as input.total>100 or output.ok=true; repeatable.",
+    ),
+]
 States = Annotated[
     tuple[str, ...],
     Parameter(
@@ -47,6 +57,7 @@ def list_nodes(  # noqa: PLR0913 - each is an option
     tag: Tag = None,
     node: NodeId = None,
     type: NodeType = None,  # noqa: A002 - as everywhere
+    where: Conditions = (),
     status: States = (),
     error_code: ErrorOfNode = None,
     since: Since = None,
@@ -65,6 +76,7 @@ def list_nodes(  # noqa: PLR0913 - each is an option
         tag=tag,
         node=node,
         type=type,
+        where=where,
         status=status,
         error_code=error_code,
         since=moment_or_ago("--since", since),

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.interface.arguments import NODE_STATUSES, check_words
-from layover.interface.bounds import SHORT, check_name_in_filter, check_number, check_text
+from layover.interface.bounds import (
+    CONDITION,
+    MOST_CONDITIONS,
+    SHORT,
+    check_name_in_filter,
+    check_number,
+    check_text,
+    check_texts,
+)
 from layover.interface.durations import Duration, instant_of, milliseconds_of
 from layover.interface.listing import Listing
 from layover.interface.requests import NodeSearch
@@ -30,6 +38,7 @@ class NodesDoor:
         tag: str | None = None,
         node: str | None = None,
         type: str | None = None,  # noqa: A002 - as everywhere
+        where: str | Sequence[str] = (),
         status: str | Sequence[str] = (),
         error_code: str | None = None,
         since: datetime | None = None,
@@ -40,8 +49,10 @@ class NodesDoor:
     ) -> Listing[FoundNode]:
         """Return nodes of all executions, those of the newest execution first.
 
-        `node` is its id in the definition. The executions were created from `since` on and before `until`; those nodes
-        that have a duration have ended. With `min_resumes=1`, `status="failed"` are those that failed after a resume.
+        `node` is its id in the definition. `where` are conditions such as `input.total>100` or `output.state=sent`, on
+        what the node got and gave; with `node`, an index serves them. The executions were created from `since` on and
+        before `until`; those nodes that have a duration have ended. With `min_resumes=1`, `status="failed"` are those
+        that failed after a resume.
         """
         check_name_in_filter(workflow)
         for name, text in {"tag": tag, "node": node, "type": type, "error_code": error_code}.items():
@@ -52,6 +63,7 @@ class NodesDoor:
             tag=tag,
             node=node,
             type=type,
+            where=check_texts("where", [where] if isinstance(where, str) else where, MOST_CONDITIONS, CONDITION),
             status=check_words("status", status, NODE_STATUSES),
             error_code=error_code,
             since=instant_of("since", since),

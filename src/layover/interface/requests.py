@@ -51,12 +51,16 @@ class NodeQuery(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class NodeSearch(msgspec.Struct, frozen=True, kw_only=True):
-    """Which nodes of all executions to list; all that is given has to hold. Times are in milliseconds."""
+    """Which nodes of all executions to list; all that is given has to hold. Times are in milliseconds.
+
+    `where` are conditions on the input and the output of the node.
+    """
 
     workflow: str | None = None
     tag: str | None = None
     node: str | None = None
     type: str | None = None
+    where: tuple[str, ...] = ()
     status: tuple[str, ...] = ()
     error_code: str | None = None
     since: int | None = None

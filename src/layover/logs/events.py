@@ -77,6 +77,8 @@ EVENTS: Final = {
     "node_logs_full": "An execution has as many bytes of log lines as it may (`node_log_bytes`); no more are kept.",
     "node_logs_lost": "The database did not take log lines of nodes; they are lost, and executions go on.",
     "node_started": "A call of a function begins.",
+    "not_indexed": "An execution was not taken into the search index, since its log cannot be read: every search by "
+    "conditions looks at it. Other executions are indexed.",
     "not_ready": "A check of `/readyz` fails.",
     "notification_put_off": "The directory failed, so a notification is made later.",
     "oidc_code_refused": "The provider that signs people in has refused the code of a sign-in.",

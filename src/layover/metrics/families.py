@@ -115,6 +115,7 @@ _DATABASE = _of_database(
     _gauge("layover_executions_due", "Executions that wait for an instance to claim them."),
     _gauge("layover_oldest_due_age_seconds", "How long the first of them has waited."),
     _gauge("layover_commands_queued", "Commands and answers that wait with them."),
+    _gauge("layover_executions_unindexed", "Executions that the search index does not have yet."),
     _gauge("layover_outbox_messages", "Messages between executions that are not delivered."),
     _gauge("layover_outbox_oldest_age_seconds", "How long the first of them has been due."),
     _gauge("layover_trigger_state", "Triggers, by state.", "state"),

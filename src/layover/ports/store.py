@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from layover.ports.families.queries import QueryStore
     from layover.ports.families.retention import RetentionStore
     from layover.ports.families.seals import SealStore
+    from layover.ports.families.search_terms import SearchTermStore
     from layover.ports.families.sessions import SessionStore
     from layover.ports.families.signals import SignalStore
     from layover.ports.families.triggers import TriggerStore
@@ -103,6 +104,10 @@ class Families(Protocol):
     @property
     def queries(self) -> QueryStore:
         """What is read of executions and pause points."""
+
+    @property
+    def search_terms(self) -> SearchTermStore:
+        """By which values executions are found."""
 
     @property
     def node_reports(self) -> NodeReportStore:

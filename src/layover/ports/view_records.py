@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from layover.core.conditions import PathCondition
 from layover.core.engine.events import PointKind
+from layover.core.search_terms import TermSearch
 from layover.ports.records import ClosedExecution, Entry, Head, NewExecution, PointRow, StoreRecord
 
 
@@ -40,7 +41,8 @@ class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
     """The executions to list, newest first; `after` is the cursor of the last one seen.
 
     `where` is a JSON object with members: the input of an execution has to contain it, and to fulfil all `conditions`,
-    which are about inputs only. An execution whose input is not indexed is found by neither.
+    which are about inputs only. An execution whose input is not indexed is found by neither. With `terms`, only those
+    are looked at that the search index finds, that it does not have yet, and that are running.
 
     It was created from `since` on and before `until`. A duration is the time from its creation to its end, so only one
     that has ended has any. `q` is the beginning of its id (eight characters at least) or of its correlation id, or
@@ -53,6 +55,7 @@ class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
     parent_id: str | None = None
     where: bytes | None = None
     conditions: tuple[PathCondition, ...] = ()
+    terms: TermSearch | None = None
     correlation_id: str | None = None
     error_code: str | None = None
     since: int | None = None
@@ -115,6 +118,7 @@ class Gauges(StoreRecord, frozen=True, kw_only=True):
     oldest_message: int | None = None  # when the first of them came due
     triggers: dict[str, int] = {}  # by state
     pending_inputs: dict[str, int] = {}  # by trigger, `WORKFLOW/NAME`
+    unindexed: int = 0  # executions that the search index does not have yet
     size: int | None = None  # of the file, in bytes
     free: int | None = None  # on its disk, in bytes
 

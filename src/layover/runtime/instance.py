@@ -28,6 +28,7 @@ from layover.runtime.dispatch.claimer import Claimer
 from layover.runtime.dispatch.committer import Committer
 from layover.runtime.dispatch.critical_sections import CriticalSections
 from layover.runtime.dispatch.driver import Driver
+from layover.runtime.dispatch.indexer import Indexer
 from layover.runtime.dispatch.lease_renewer import LeaseRenewer
 from layover.runtime.dispatch.listeners import Listeners
 from layover.runtime.dispatch.new_messages import NewMessages
@@ -157,12 +158,19 @@ class Instance:
         self.outbox_relay = OutboxRelay(store, self.driver, messages, self.starter, self.signal_router)
         self._assemble_deliveries(messages)
         self.claimer = Claimer(store, self.driver, self.resumer, schedule, registry, self.metrics)
-        audit_retention = AuditRetention(store, self.secrets, machine, self.id)
-        self.purger = Purger(store, self.driver, self.plans, audit_retention)
-        self.sealer = Sealer(store, clock, self.secrets, machine.secret, settings.audit_poll)
+        self._assemble_upkeep()
         self.item_collector = ItemCollector(store, ExecutionLists(self))
         self.batch_runner = BatchRunner(store, clock, settings, self.item_collector, self.metrics)
         self._looks: set[asyncio.Task[None]] = set()
+
+    def _assemble_upkeep(self) -> None:
+        """Put together what works behind the executions: it purges, seals and indexes."""
+        store, clock, settings, machine = self.store, self.clock, self.settings, self.machine
+        audit_retention = AuditRetention(store, self.secrets, machine, self.id)
+        self.purger = Purger(store, self.driver, self.plans, audit_retention)
+        self.sealer = Sealer(store, clock, self.secrets, machine.secret, settings.audit_poll)
+        self.indexer = Indexer(store, self.driver, self.plans, self.log_views)
+        self.driver.on_rest = self.indexer.hint
 
     def _assemble_triggers(self, others: Others) -> None:
         """Put together what serves triggers, and the pauses of workflows that end by themselves."""

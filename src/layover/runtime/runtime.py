@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 _log = logging.getLogger("layover.engine")
 
 _PURGER, _PROGRESS, _NODE_LOGS, _SENDER = "purger", "progress", "node_logs", "delivery_sender"
-_BATCHES, _SEALER = "batch_runner", "sealer"
-_NOT_NEEDED = frozenset({_PURGER, _PROGRESS, _NODE_LOGS, _SENDER, _SEALER, _BATCHES})
+_BATCHES, _SEALER, _INDEXER = "batch_runner", "sealer", "indexer"
+_NOT_NEEDED = frozenset({_PURGER, _PROGRESS, _NODE_LOGS, _SENDER, _SEALER, _BATCHES, _INDEXER})
 _STOPPING = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -119,6 +119,7 @@ class Runtime(Opened):
             service(_SENDER, instance.delivery_sender.run),
             service(_PURGER, instance.purger.run),
             service(_SEALER, instance.sealer.run),
+            service(_INDEXER, instance.indexer.run),
             service(_PROGRESS, instance.progress.run),
         ]
         if self._batch_acts is not None:

@@ -105,6 +105,7 @@ def _add(samples: Samples, found: Gauges, now: int) -> None:
         ("layover_executions_due", found.due),
         ("layover_commands_queued", found.commands),
         ("layover_outbox_messages", found.messages),
+        ("layover_executions_unindexed", found.unindexed),
         ("layover_oldest_pause_age_seconds", _age(found.oldest_paused, now)),
         ("layover_oldest_due_age_seconds", _age(found.oldest_due, now)),
         ("layover_outbox_oldest_age_seconds", _age(found.oldest_message, now)),

@@ -621,6 +621,7 @@ class SyncDoor:
         tag: str | None = None,
         node: str | None = None,
         type: str | None = None,
+        where: str | Sequence[str] = (),
         status: str | Sequence[str] = (),
         error_code: str | None = None,
         since: datetime | None = None,

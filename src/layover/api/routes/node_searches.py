@@ -32,6 +32,10 @@ class NodesSearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     tag: Annotated[_Short, Meta(description="A tag of the execution.")] | None = None
     node: Annotated[_Short, Meta(description="The id of a node in its definition, in whatever scope.")] | None = None
     type: Annotated[_Short, Meta(description="The type of a node.")] | None = None
+    where: Annotated[
+        list[Annotated[str, Meta(max_length=1_000, examples=["input.total>1000", "output.state=sent"])]],
+        Meta(max_length=20, description="Nodes for whose input and output a condition holds; of several, all of them."),
+    ] = []
     status: Annotated[
         _Words, Meta(description="States of nodes; several are separated by commas, or the parameter is repeated.")
     ] = []
@@ -52,7 +56,7 @@ class NodesSearchQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     needs=("execution:read",),
     query=NodesSearchQuery,
     answers={200: Page[FoundNode]},
-    problems=("malformed_cursor",),
+    problems=("malformed_cursor", "invalid_filter"),
 )
 async def list_node_executions(call: Request[None, NodesSearchQuery]) -> Response:
     """List nodes of all executions, those of the newest execution first.
@@ -66,6 +70,7 @@ async def list_node_executions(call: Request[None, NodesSearchQuery]) -> Respons
         tag=query.tag,
         node=query.node,
         type=query.type,
+        where=tuple(query.where),
         status=words_of("status", query.status, NODE_STATUSES),
         error_code=query.error_code,
         since=queried_moment("since", query.since),

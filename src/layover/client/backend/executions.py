@@ -296,6 +296,7 @@ class HttpExecutions:
             tag=wanted.tag,
             node=wanted.node,
             type=wanted.type,
+            where=wanted.where,
             status=wanted.status,
             error_code=wanted.error_code,
             since=moment(wanted.since),

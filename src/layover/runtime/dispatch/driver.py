@@ -78,6 +78,7 @@ class Driver:
         self.hint = schedule.hint  # that an execution comes due at a moment
         self.post = messages.post  # durable messages, to be delivered
         self.tell_others = others.tell
+        self.on_rest: Callable[[], None] = _nothing  # an execution came to rest or to its end
         self._store = store
         self._plans = plans
         self._releases = releases
@@ -228,6 +229,7 @@ class Driver:
     def rested(self, active: HostedExecution, cached: CachedState, rest: Rest) -> None:
         """Cache the state of an execution that rests or is closed, and wake its waiters."""
         self.forget(active)
+        self.on_rest()
         (self.ended if cached.state.facts.closed else self.cache).put(active.id, cached)
         if active.taken_up:
             self.tell_others(Hint(kind="rest", execution_id=active.id))
@@ -306,3 +308,7 @@ class Driver:
             self.hint(0)
         else:
             self.tell_others(Hint(kind="due"))
+
+
+def _nothing() -> None:
+    """Say nothing: whoever looks at the store finds what rests."""

@@ -20,8 +20,10 @@ from layover.ports.view_records import ExecutionFilter, PointFilter
 from layover.runtime.execution.replay import first_version, may_move, moves_in
 from layover.runtime.maintenance.verify_between import check_between
 from layover.runtime.maintenance.verify_log import BrokenLaw, Log
-from layover.runtime.maintenance.verify_rows import check_commands, check_head, check_points, check_rest
+from layover.runtime.maintenance.verify_rows import check_commands, check_head, check_points, check_rest, check_terms
 from layover.runtime.plans import Plans
+from layover.runtime.queries.log_views import LogViews
+from layover.runtime.queries.search_documents import read_terms
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -146,12 +148,21 @@ class _Checking:
             return found
         found += check_commands(row.head, beside.commands)
         found += check_points(row.head, beside.points, beside.commands, log)
+        found += await self._check_terms(row, log.state)
         between = [one async for one in check_between(self._store, row.head, log.state)]
         if between and await self._has_moved(row.head):
             self.moving = True
         else:
             found += between
         return list(dict.fromkeys(found))
+
+    async def _check_terms(self, row: ExecutionRow, state: ExecutionState) -> list[BrokenLaw]:
+        """Compare the search terms with those of the log, if they are said to be."""
+        (stored,) = await self._store.search_terms.read([row.head.execution_id])
+        if stored is None:
+            return []
+        found = await read_terms(state, row, LogViews(self._store, 0), self._plans)
+        return list(check_terms(row.head, stored, found))
 
     async def _has_moved(self, head: Head) -> bool:
         """Return whether an execution has changed since its head was read."""

@@ -12,13 +12,16 @@ from layover.core.engine.commands import Answer
 from layover.core.engine.timing import wake_at
 from layover.errors import LayoverError
 from layover.runtime.maintenance.verify_log import BrokenLaw
+from layover.runtime.queries.search_documents import UNREADABLE
 from layover.runtime.queries.why import why
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from layover.core.engine.state import ExecutionState, Point
+    from layover.core.search_terms import Terms
     from layover.ports.records import Head, PointRow, QueuedCommand
+    from layover.ports.search_records import ExecutionTerms
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.maintenance.verify_log import Ended, Log
 
@@ -72,6 +75,16 @@ def check_rest(head: Head, state: ExecutionState, now: int) -> Iterator[BrokenLa
     elif state.resting and not unread and head.epoch == head.last_epoch and head.wake_at != due:
         # The last writer gave it back. Later an instance may have claimed it in vain, to try again soon.
         yield BrokenLaw("wake_wrong", f"It wakes at {head.wake_at} instead of {due}.")
+
+
+def check_terms(head: Head, stored: ExecutionTerms | None, found: Terms) -> Iterator[BrokenLaw]:
+    """Check the search terms of an execution against those of its log; while it runs, they may be those of before."""
+    if stored is None or stored.last_seq != head.last_seq or head.status == "running" or stored.terms == UNREADABLE:
+        return
+    missing, unknown = len(found - stored.terms), len(stored.terms - found)
+    if missing or unknown:
+        differs = f"{missing} of its search terms are missing, and {unknown} are not of its log"
+        yield BrokenLaw("search_terms", f"It is indexed, and {differs}.")
 
 
 def check_commands(head: Head, commands: Sequence[QueuedCommand]) -> Iterator[BrokenLaw]:

@@ -57,11 +57,12 @@ class LogViews:
             self._kept.move_to_end(head.execution_id)
             return known
         async with self._turns if head.last_seq > _LONG else nullcontext():
-            view = await self._read(row, plans)
+            view = await self.read(row, plans)
         self._cache(head.execution_id, view)
         return view
 
-    async def _read(self, row: ExecutionRow, plans: Versions) -> LogView:
+    async def read(self, row: ExecutionRow, plans: Versions) -> LogView:
+        """Read what the log of an execution tells, without the cache."""
         telling: Telling | None = None
         resumes = ResumeReader(sequential=False)
         around: list[tuple[int, int, ev.AnyEvent]] = []

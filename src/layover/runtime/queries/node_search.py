@@ -1,7 +1,8 @@
 """Node executions found across executions: those that fit are listed newest first, and their logs read.
 
-Nothing is written for it, so steps cost what they did. Executions whose graph has no such node are passed over, and a
-page reads a bounded number of logs; it may have few nodes, or none, while more are left.
+Executions whose graph has no such node are passed over, and a page reads a bounded number of logs; it may have few
+nodes, or none, while more are left. For conditions on the input or output of a node whose id is given, the search index
+finds the executions.
 """
 
 from __future__ import annotations
@@ -12,13 +13,19 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from layover.core.conditions import holds
+from layover.errors import InvalidInput
 from layover.model.node_searches import FoundNode
 from layover.ports.errors import StoreUnavailable
+from layover.runtime.queries.search import parsed
+from layover.runtime.queries.search_documents import searches_of_run
+from layover.runtime.queries.term_choice import choose_terms
 from layover.runtime.results.executions import node_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from layover.core.conditions import PathCondition
     from layover.core.plan import Plan, PlannedGraph
     from layover.interface.requests import NodeSearch
     from layover.ports.view_records import ExecutionFilter, ExecutionRow
@@ -56,6 +63,10 @@ async def find_nodes(
     tracebacks: bool,
 ) -> NodePage:
     """Find nodes of the executions that a filter chooses, as many as its limit says."""
+    conditions = _conditions(wanted)
+    if wanted.node is not None:
+        searches = [search for condition in conditions for search in searches_of_run(condition, wanted.node)]
+        executions = replace(executions, terms=await choose_terms(instance.store, executions, searches))
     limit, found, events = executions.limit, list[tuple[FoundNode, NodePlace]](), MOST_EVENTS
     first = begin.place if begin is not None else 0
     rows = await _begun_with(instance, begin)
@@ -69,6 +80,8 @@ async def find_nodes(
                 return NodePage(found, here)
             events -= row.head.last_seq + 1
             for place, node in await _nodes_of(instance, row, wanted, first):
+                if not _fulfils(node, conditions):
+                    continue
                 if len(found) == limit:
                     return NodePage(found, here._replace(place=place))
                 found.append((_found(row, node, tracebacks=tracebacks), here._replace(place=place)))
@@ -79,6 +92,23 @@ async def find_nodes(
         following = NodePlace(rows[_AT_ONCE].info.created_at, rows[_AT_ONCE].head.execution_id, 0)
         rows = []
     return NodePage(found, following)
+
+
+def _conditions(wanted: NodeSearch) -> Sequence[PathCondition]:
+    conditions = parsed(wanted.where)
+    for condition in conditions:
+        if condition.path[0] not in ("input", "output"):
+            where = ".".join(condition.path)
+            text = f"`{where}`: a condition on a node begins with `input` or `output`, as in `output.total>=12`."
+            raise InvalidInput(text, code="invalid_filter")
+    return conditions
+
+
+def _fulfils(node: NodeDraft, conditions: Sequence[PathCondition]) -> bool:
+    document = {"input": node.input}
+    if node.status in ("completed", "failed"):  # as of an execution, there is no output before the end
+        document["output"] = node.output
+    return all(holds(condition, document) for condition in conditions)
 
 
 async def _begun_with(instance: Instance, begin: NodePlace | None) -> list[ExecutionRow]:

@@ -1,7 +1,7 @@
 """Finds executions by conditions: the store checks those on inputs, this module all others on replayed states.
 
-Loading a log takes time, so one call examines a bounded number of candidates: it returns the matches among them, and a
-cursor for the next call.
+The search index finds candidates for most conditions, and each is checked. Loading a log takes time, so one call
+examines a bounded number of candidates: it returns the matches among them, and a cursor for the next call.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import msgspec
 from msgspec.structs import replace
 
 from layover.core.conditions import InvalidCondition, PathCondition, as_containment, holds, parse_condition
-from layover.core.engine.scope_lookup import ScopeLookup
 from layover.core.input_index import fault_of, read_document
 from layover.core.payloads import PayloadNotJson, check_finite
+from layover.core.search_terms import searches_of
 from layover.errors import InvalidInput
 from layover.ports.view_records import ExecutionRow
 from layover.runtime.execution.replay import batches
+from layover.runtime.queries.search_documents import state_document
+from layover.runtime.queries.term_choice import choose_terms
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from layover.core.engine.state import ExecutionState as State
     from layover.ports.view_records import ExecutionFilter
     from layover.runtime.instance import Instance
 
@@ -46,12 +47,15 @@ async def find(
     instance: Instance, wanted: ExecutionFilter, where: Mapping[str, object] | None, conditions: Sequence[str]
 ) -> SearchPage:
     """Find executions that fit a filter, whose input contains something, and that fulfil conditions."""
-    contains, others = as_containment([*_of_where(where), *_parsed(conditions)])
+    asked = [*_of_where(where), *parsed(conditions)]
+    contains, others = as_containment(asked)
     of_input = tuple(condition for condition in others if condition.path[0] == "input")
     of_state = [condition for condition in others if condition.path[0] != "input"]
     chosen = replace(wanted, where=_document_of(contains), conditions=of_input)
     if wanted.limit <= 0:
         return SearchPage(())
+    searches = [search for condition in asked for search in searches_of(condition)]
+    chosen = replace(chosen, terms=await choose_terms(instance.store, chosen, searches))
     if of_state:
         return await _find_by_state(instance, chosen, of_state)
     rows = await instance.store.queries.list_executions(replace(chosen, limit=chosen.limit + 1))
@@ -107,25 +111,15 @@ async def _fulfilling(
             except Exception as error:  # noqa: BLE001 - one log that cannot be read must not hide the others
                 _log.exception("load_failed execution=%s error=%r", row.head.execution_id, error)
                 continue
-            document = _document(state)
+            document = state_document(state)
             if all(holds(condition, document) for condition in conditions):
                 found.append(row)
             await asyncio.sleep(0)  # whatever else is to be done is not held up by a hundred logs
     return found
 
 
-def _document(state: State) -> dict[str, object]:
-    """Return what can be asked of an execution; there is no output before it has come to its end."""
-    facts, root = state.facts, state.scopes.get("")
-    document: dict[str, object] = {
-        "trigger": facts.trigger,
-        "vars": (root.variables or {}) if root is not None else {},
-        "nodes": ScopeLookup(state, "")["nodes"],
-    }
-    return {**document, "output": facts.output} if facts.closed == "completed" else document
-
-
-def _parsed(conditions: Sequence[str]) -> list[PathCondition]:
+def parsed(conditions: Sequence[str]) -> list[PathCondition]:
+    """Return conditions as they were written; InvalidInput says what is wrong with one."""
     if len(conditions) > _MOST_CONDITIONS:
         raise InvalidInput(
             f"There are {len(conditions)} conditions; at most {_MOST_CONDITIONS} can be asked for.",

@@ -120,6 +120,8 @@ def _write(db: MemoryDatabase, append: Append) -> None:
         db.logs[id_] = []
         db.commands[id_] = []
     db.heads[id_] = _created(db, append, append.new) if append.new is not None else _moved(db.heads[id_], append)
+    if append.rest is not None or append.status != "running":
+        db.unindexed.add(id_)
     earlier = sum(entry.count for entry in append.earlier)
     last = Entry(
         seq=append.expected_seq + 1 + earlier, at=append.at, count=append.count - earlier, events=append.events

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from layover.core.search_terms import Terms
     from layover.ports.access import IdempotentReply, Key, LinkRow, SessionRow, UserSettingsRow, ViewRow, WorkflowStatus
     from layover.ports.batch_records import BatchItemRow, BatchRow
     from layover.ports.delivery_records import DeliveryRow, DestinationRow, PersonRow
@@ -48,6 +49,8 @@ class MemoryDatabase:
     infos: dict[str, NewExecution] = field(default_factory=dict)
     inputs: dict[str, bytes] = field(default_factory=dict)  # of those that are found by what they began with
     resumes: dict[str, int] = field(default_factory=dict)  # of those that were resumed: how often
+    unindexed: set[str] = field(default_factory=set)  # marked as not in the search index
+    terms: dict[str, Terms] = field(default_factory=dict)  # those that it has
     ends: dict[str, tuple[int, ClosedExecution]] = field(default_factory=dict)
     logs: dict[str, list[Entry]] = field(default_factory=dict)
     snapshots: dict[str, tuple[int, bytes]] = field(default_factory=dict)

@@ -233,6 +233,7 @@ def _check(db: MemoryDatabase, batch: CopiedBatch) -> None:
 def _write_whole(db: MemoryDatabase, whole: StoredExecution) -> None:
     id_, row = whole.id, whole.row
     db.heads[id_], db.infos[id_] = row.head, row.info
+    db.unindexed.add(id_)
     if row.finished_at is not None and row.closed is not None:
         db.ends[id_] = (row.finished_at, row.closed)
     if row.resume_count:

@@ -14,6 +14,7 @@ from layover.stores.checks import at_most, check_ids
 from layover.stores.execution_search import fits
 from layover.stores.filters import check_conditions, document_fulfils
 from layover.stores.json_contains import check_where, document_contains
+from layover.stores.memory.search_terms import may_be_found
 from layover.stores.resting import OPEN, resting_counts
 
 if TYPE_CHECKING:
@@ -133,7 +134,9 @@ def page(db: MemoryDatabase, wanted: ExecutionFilter) -> list[ExecutionRow]:
     check_ids([wanted.after[1]] if wanted.after is not None else [])
     check_where(wanted.where)
     check_conditions(wanted.conditions)
-    rows = [_execution(db, execution_id) for execution_id in db.heads]
+    terms = wanted.terms if wanted.q is None else None
+    ids = [id_ for id_ in db.heads if terms is None or may_be_found(db, id_, terms)]
+    rows = [_execution(db, execution_id) for execution_id in ids]
     found = [row for row in rows if _is_wanted(row, wanted) and _began_with(db, row, wanted)]
     return sorted(found, key=_age, reverse=True)[: at_most(wanted.limit)]
 
@@ -242,6 +245,7 @@ def gauges(db: MemoryDatabase, now: int, before: int, workflows: int) -> Gauges:
         oldest_message=min(messages, default=None),
         triggers={state: sum(row.state == state for row in db.triggers.values()) for state in TRIGGER_STATES},
         pending_inputs=_pending_inputs(db, workflows),
+        unindexed=len(db.unindexed),
     )
 
 

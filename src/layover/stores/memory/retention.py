@@ -71,6 +71,8 @@ def purge(db: MemoryDatabase, execution_ids: Sequence[str], before: int | None) 
     for id_ in sorted(purged):
         del db.heads[id_], db.infos[id_], db.logs[id_], db.commands[id_]
         db.inputs.pop(id_, None)
+        db.unindexed.discard(id_)
+        db.terms.pop(id_, None)
         db.ends.pop(id_, None)
         db.resumes.pop(id_, None)
         db.snapshots.pop(id_, None)

@@ -26,6 +26,7 @@ from layover.stores.memory.people import MemoryPeople
 from layover.stores.memory.queries import MemoryQueries
 from layover.stores.memory.retention import MemoryRetention
 from layover.stores.memory.seals import MemorySeals
+from layover.stores.memory.search_terms import MemorySearchTerms
 from layover.stores.memory.session import MemorySession
 from layover.stores.memory.sessions import MemorySessions
 from layover.stores.memory.signals import MemorySignals
@@ -58,6 +59,7 @@ class MemoryStore:
         self.definitions = MemoryDefinitions(session)
         self.node_reports = MemoryNodeReports(session)
         self.queries = MemoryQueries(session)
+        self.search_terms = MemorySearchTerms(session)
         self.monitoring = MemoryMonitoring(session)
         self.instances = MemoryInstances(session)
         self.locks = MemoryLocks(session)

@@ -29,4 +29,5 @@ async def read_gauges(tx: Transaction, now: int, before: int, workflows: int) ->
         triggers={row["state"]: row["triggers"] for row in await tx.fetch("count_trigger_states", MOST)},
         pending_inputs={row["trigger"]: row["inputs"] for row in pending},
         oldest_message=oldest_message,
+        unindexed=await tx.fetchval("count_unindexed", MOST),
     )

@@ -26,6 +26,7 @@ from layover.stores.json_contains import check_where, document_contains
 from layover.stores.postgres.rows import execution_of
 
 if TYPE_CHECKING:
+    from layover.core.search_terms import TermSearch
     from layover.ports.view_records import ExecutionFilter, ExecutionRow
     from layover.stores.execution_search import Candidates
     from layover.stores.postgres.database import Row, StatementRunner
@@ -45,6 +46,8 @@ async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRo
     check_where(wanted.where)
     check_conditions(wanted.conditions)
     limit = at_most(wanted.limit)
+    if wanted.terms is not None and wanted.q is None:
+        return await _of_terms(db, from_the_end(wanted), wanted.terms)
     if is_search(wanted):
         return await _found(db, from_the_end(wanted), limit)
     if not wanted.conditions or not limit:
@@ -87,6 +90,17 @@ async def _searched(
             value = () if candidates.value is None else (candidates.value,)
             found = await db.fetch(candidates.statement, chosen.limit, *after, *value)
             rows = [execution_of(row) for row in found]
+        search.take(rows, await _beginning_with(db, rows, wanted))
+    return search.found[: at_most(wanted.limit)]
+
+
+async def _of_terms(db: StatementRunner, wanted: ExecutionFilter, terms: TermSearch) -> list[ExecutionRow]:
+    """Read in parts what the search index finds, does not have yet, and cannot have; return what fits a filter."""
+    search = PartedSearch(wanted, at_most(wanted.limit))
+    while (part := search.part) is not None:
+        after = part.after if part.after is not None else _NEWEST
+        values = (part.limit, *after, list(terms.exact), terms.first, terms.last)
+        rows = [execution_of(row) for row in await db.fetch("list_executions_of_terms", *values)]
         search.take(rows, await _beginning_with(db, rows, wanted))
     return search.found[: at_most(wanted.limit)]
 

@@ -34,6 +34,7 @@ from layover.stores.postgres.people import PostgresPeople
 from layover.stores.postgres.queries import PostgresQueries
 from layover.stores.postgres.retention import PostgresRetention
 from layover.stores.postgres.seals import PostgresSeals
+from layover.stores.postgres.search_terms import PostgresSearchTerms
 from layover.stores.postgres.session import PostgresSession
 from layover.stores.postgres.sessions import PostgresSessions
 from layover.stores.postgres.signals import PostgresSignals
@@ -72,6 +73,7 @@ class PostgresStore:
         self.definitions = PostgresDefinitions(session)
         self.node_reports = PostgresNodeReports(session)
         self.queries = PostgresQueries(session)
+        self.search_terms = PostgresSearchTerms(session)
         self.monitoring = PostgresMonitoring(session)
         self.instances = PostgresInstances(session)
         self.locks = PostgresLocks(session)

@@ -119,8 +119,10 @@ def _move(cursor: apsw.Cursor, id_: bytes, append: Append) -> Outcome:
     last_seq, at, db = expected + append.count, append.at, cursor.connection
     if rest is None:
         # Most appends keep the status. A statement that sets it would rewrite it in every index that holds it.
-        cursor.execute(_APPEND_KEEPING_STATUS, (last_seq, epoch, seen, id_, append.owner, expected, append.status))
-        if db.changes() == 0:
+        keeps = append.status == "running"
+        if keeps:
+            cursor.execute(_APPEND_KEEPING_STATUS, (last_seq, epoch, seen, id_, append.owner, expected, append.status))
+        if not keeps or db.changes() == 0:
             cursor.execute(_APPEND, (last_seq, epoch, append.status, seen, at, id_, append.owner, expected))
     elif not rest.missing:
         since = rest.paused_at

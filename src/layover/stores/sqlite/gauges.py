@@ -36,6 +36,7 @@ def read_gauges(db: apsw.Connection, path: Path, now: int, before: int, workflow
         triggers=dict(rows("count_trigger_states", most=MOST)),
         pending_inputs=dict(rows("count_pending_of_triggers", most=MOST_OF_WORKFLOW, names=workflows)),
         oldest_message=oldest_message,
+        unindexed=rows("count_unindexed", most=MOST)[0][0],
         size=path.stat().st_size,
         free=disk_usage(path.parent).free,
     )

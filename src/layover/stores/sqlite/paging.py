@@ -31,6 +31,7 @@ from layover.stores.sqlite.statements import SQL
 if TYPE_CHECKING:
     import apsw
 
+    from layover.core.search_terms import TermSearch
     from layover.ports.view_records import ExecutionFilter, ExecutionRow
     from layover.stores.sqlite.rows import Row
 
@@ -47,6 +48,9 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
     check_ids([one for one in ids if one is not None])
     check_where(wanted.where)
     check_conditions(wanted.conditions)
+    if wanted.terms is not None and wanted.q is None:
+        chosen = from_the_end(wanted)
+        return _searched(db, chosen, chosen, _ways_of_terms(wanted.terms))
     return _found(db, from_the_end(wanted)) if is_search(wanted) else _listed(db, wanted, _ways(wanted))
 
 
@@ -92,8 +96,17 @@ def _listed(db: apsw.Connection, wanted: ExecutionFilter, ways: list[tuple[str, 
     }
     rows: list[Row] = [row for name, values in ways for row in db.execute(SQL[name], {**usual, **values})]
     if len(ways) > 1:
-        rows = sorted(rows, key=lambda row: (row[_CREATED_AT], row[_ID]), reverse=True)[:limit]
+        distinct = {row[_ID]: row for row in rows}.values()
+        rows = sorted(distinct, key=lambda row: (row[_CREATED_AT], row[_ID]), reverse=True)[:limit]
     return list(map(execution_of, rows))
+
+
+def _ways_of_terms(terms: TermSearch) -> list[tuple[str, Values]]:
+    """Return the statements that list what the search index finds, does not have yet, and cannot have."""
+    ways: list[tuple[str, Values]] = [("list_executions_of_term", {"term": term}) for term in terms.exact]
+    if terms.first is not None:
+        ways.append(("list_executions_of_terms_between", {"first": terms.first, "last": terms.last}))
+    return [*ways, ("list_unindexed_executions", {}), ("list_executions_of_status", {"one_status": "running"})]
 
 
 def _ways(wanted: ExecutionFilter) -> list[tuple[str, Values]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from layover.stores.checks import at_most, check_ids
 from layover.stores.ids import key, text
+from layover.stores.sqlite import search_terms
 from layover.stores.sqlite.audit import write_audit
 from layover.stores.sqlite.statements import SQL
 
@@ -75,6 +76,7 @@ def _purge(db: apsw.Connection, id_: bytes, before: int | None) -> bool:
     db.execute(SQL["purge_head"], {"id": id_, "before": before})
     if db.changes() != 1:
         return False
+    search_terms.forget(db, id_)
     for name in _BELONGINGS:
         db.execute(SQL[name], {"id": id_})
     return True

@@ -33,6 +33,7 @@ from layover.stores.sqlite.people import SqlitePeople
 from layover.stores.sqlite.queries import SqliteQueries
 from layover.stores.sqlite.retention import SqliteRetention
 from layover.stores.sqlite.seals import SqliteSeals
+from layover.stores.sqlite.search_terms import SqliteSearchTerms
 from layover.stores.sqlite.session import SqliteSession
 from layover.stores.sqlite.sessions import SqliteSessions
 from layover.stores.sqlite.signals import SqliteSignals
@@ -86,6 +87,7 @@ class SqliteStore:
         self.definitions = SqliteDefinitions(session)
         self.node_reports = SqliteNodeReports(session)
         self.queries = SqliteQueries(session)
+        self.search_terms = SqliteSearchTerms(session)
         self.monitoring = SqliteMonitoring(session)
         self.locks = SqliteLocks(session)
         self.retention = SqliteRetention(session)

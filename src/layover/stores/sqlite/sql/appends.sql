@@ -4,11 +4,13 @@
 -- Compares and moves the head in one statement; when no row changes, the append was fenced or uninformed.
 UPDATE heads
 SET last_seq = :last_seq, last_epoch = :epoch, status = :status, commands_done = :seen, takeovers = 0,
-    paused_at = CASE WHEN :status = 'paused' THEN CASE WHEN status = 'paused' THEN paused_at ELSE :at END END
+    paused_at = CASE WHEN :status = 'paused' THEN CASE WHEN status = 'paused' THEN paused_at ELSE :at END END,
+    unindexed = CASE WHEN :status = 'running' THEN unindexed ELSE 1 END
 WHERE execution_id = :id AND owner = :owner AND epoch = :epoch AND last_seq = :expected AND commands_seq = :seen
 
 -- name: append_keeping_status
--- Most appends keep the status. A statement that sets it would rewrite it in every index that holds it.
+-- Most appends keep the status, which is `running`. A statement that sets it would rewrite it in every index that holds
+-- it, and running executions are searched without the search index.
 UPDATE heads
 SET last_seq = :last_seq, last_epoch = :epoch, commands_done = :seen, takeovers = 0
 WHERE execution_id = :id AND owner = :owner AND epoch = :epoch AND last_seq = :expected AND commands_seq = :seen
@@ -21,7 +23,7 @@ SET last_seq = :last_seq, last_epoch = :epoch, status = :status, commands_done =
     paused_at = CASE
         WHEN :status = 'paused' THEN coalesce(:since, CASE WHEN status = 'paused' THEN paused_at ELSE :at END)
     END,
-    owner = NULL, wake_at = :wake_at, missing = NULL, missing_since = NULL
+    owner = NULL, wake_at = :wake_at, missing = NULL, missing_since = NULL, unindexed = 1
 WHERE execution_id = :id AND owner = :owner AND epoch = :epoch AND last_seq = :expected AND commands_seq = :seen
 
 -- name: append_and_wait_for_functions
@@ -31,7 +33,8 @@ SET last_seq = :last_seq, last_epoch = :epoch, status = :status, commands_done =
     paused_at = CASE
         WHEN :status = 'paused' THEN coalesce(:since, CASE WHEN status = 'paused' THEN paused_at ELSE :at END)
     END,
-    owner = NULL, wake_at = :wake_at, missing = :missing, missing_since = coalesce(missing_since, :at)
+    owner = NULL, wake_at = :wake_at, missing = :missing, missing_since = coalesce(missing_since, :at),
+    unindexed = 1
 WHERE execution_id = :id AND owner = :owner AND epoch = :epoch AND last_seq = :expected AND commands_seq = :seen
 
 -- name: set_takeovers
@@ -41,10 +44,11 @@ UPDATE heads SET takeovers = :takeovers WHERE execution_id = :id
 -- name: create_head
 INSERT INTO heads (
     execution_id, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, commands_seq, commands_done,
-    takeovers, paused_at, created_at
+    takeovers, paused_at, created_at, unindexed
 )
 VALUES (
-    :id, :workflow, :status, :priority, :last_seq, :epoch, :epoch, :owner, :wake_at, 0, 0, 0, :paused_at, :created_at
+    :id, :workflow, :status, :priority, :last_seq, :epoch, :epoch, :owner, :wake_at, 0, 0, 0, :paused_at, :created_at,
+    :owner IS NULL OR :status <> 'running'
 )
 ON CONFLICT DO NOTHING
 

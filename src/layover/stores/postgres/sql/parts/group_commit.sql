@@ -42,13 +42,14 @@ given_new AS MATERIALIZED (
 new_heads AS (
     INSERT INTO layover.heads (
         execution_id, workflow, status, priority, last_seq, last_epoch, epoch, owner, wake_at, commands_seq,
-        commands_done, takeovers, created_at, missing, missing_since, paused_at
+        commands_done, takeovers, created_at, missing, missing_since, paused_at, unindexed
     )
     SELECT
         execution_id, workflow, status, priority, last_seq, epoch, epoch, owner, {wake_at}, 0, 0, 0, created_at,
         CASE WHEN missing IS NOT NULL THEN ARRAY(SELECT jsonb_array_elements_text(missing::jsonb)) END,
         CASE WHEN missing IS NOT NULL THEN at END,
-        CASE WHEN status = 'paused' THEN at END
+        CASE WHEN status = 'paused' THEN at END,
+        owner IS NULL OR status <> 'running'
     FROM given_new{whose_inputs_were_pending}
     ORDER BY execution_id
     ON CONFLICT DO NOTHING
@@ -146,7 +147,8 @@ locked AS MATERIALIZED (
 moved AS (
     UPDATE layover.heads AS h
     SET last_seq = l.last_seq, last_epoch = l.epoch, status = l.status, commands_done = l.seen, takeovers = {takeovers},
-        paused_at = CASE WHEN l.status = 'paused' THEN CASE WHEN h.status = 'paused' THEN h.paused_at ELSE l.at END END
+        paused_at = CASE WHEN l.status = 'paused' THEN CASE WHEN h.status = 'paused' THEN h.paused_at ELSE l.at END END,
+        unindexed = h.unindexed OR l.status <> 'running'
     FROM locked AS l
     WHERE h.execution_id = l.execution_id AND l.passed
 )
@@ -168,7 +170,8 @@ moved AS (
         missing_since = CASE
             WHEN NOT l.rests THEN h.missing_since
             WHEN l.missing IS NOT NULL THEN coalesce(h.missing_since, l.at)
-        END
+        END,
+        unindexed = h.unindexed OR l.rests OR l.status <> 'running'
     FROM locked AS l
     WHERE h.execution_id = l.execution_id AND l.passed
 )
