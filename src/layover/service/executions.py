@@ -62,7 +62,7 @@ _START: Final = "execution.start"
 _FORK: Final = "execution.fork"
 _AT_REST: Final = frozenset({"waiting", "paused"})
 _AHEAD: Final = 100  # events that are read at once
-_FILTERS: Final = tuple(sorted({*ExecutionQuery.__struct_fields__} - {"where", "contains", "order"}))
+_FILTERS: Final = tuple(sorted({*ExecutionQuery.__struct_fields__} - {"where", "contains", "node_type", "order"}))
 _ONLY_PAUSED: Final = ExecutionQuery(order="paused")
 _SHARED: Final = tuple(sorted({*ExecutionSummary.__struct_fields__} & {*Execution.__struct_fields__}))
 _PLACE_DIGITS: Final = 12
@@ -142,7 +142,7 @@ class ExecutionService(ControlService):
         chosen = ExecutionFilter(
             **{name: getattr(wanted, name) for name in _FILTERS}, after=_after(cursor), limit=min(limit, MOST)
         )
-        found = await self._actor.runtime.lists.find(chosen, wanted.contains, wanted.where)
+        found = await self._actor.runtime.lists.find(chosen, wanted.contains, wanted.where, wanted.node_type)
         following = cursor_of(*found.after) if found.after is not None else None
         failures = await self._actor.runtime.queries.failures(found.rows)
         rests = await self._actor.runtime.queries.waiting.of_rows(found.rows)

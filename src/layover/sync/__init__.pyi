@@ -481,6 +481,10 @@ class SyncDoor:
         min_duration: Duration | None = None,
         max_duration: Duration | None = None,
         min_resumes: int | None = None,
+        resumed: bool | None = None,
+        user: str | None = None,
+        on: str | Sequence[str] = (),
+        node_type: str | None = None,
         q: str | None = None,
         order: Order = "created",
     ) -> SyncListing[ExecutionSummary]: ...

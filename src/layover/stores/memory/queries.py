@@ -12,6 +12,7 @@ from layover.ports.trigger_records import TRIGGER_STATES
 from layover.ports.view_records import ExecutionRow, Gauges, Loaded, PointFilter, Standing
 from layover.stores.checks import at_most, check_ids
 from layover.stores.execution_search import fits
+from layover.stores.execution_waits import of_those_that_wait, those_that_wait
 from layover.stores.filters import check_conditions, document_fulfils
 from layover.stores.json_contains import check_where, document_contains
 from layover.stores.resting import OPEN, resting_counts
@@ -133,9 +134,22 @@ def page(db: MemoryDatabase, wanted: ExecutionFilter) -> list[ExecutionRow]:
     check_ids([wanted.after[1]] if wanted.after is not None else [])
     check_where(wanted.where)
     check_conditions(wanted.conditions)
+    narrowed = of_those_that_wait(wanted)
+    if narrowed is None:
+        return []
     rows = [_execution(db, execution_id) for execution_id in db.heads]
-    found = [row for row in rows if _is_wanted(row, wanted) and _began_with(db, row, wanted)]
+    found = [row for row in rows if _is_wanted(row, narrowed) and _began_with(db, row, narrowed)]
+    if narrowed.on:
+        found = those_that_wait(found, _open_kinds(db), narrowed)
     return sorted(found, key=_age, reverse=True)[: at_most(wanted.limit)]
+
+
+def _open_kinds(db: MemoryDatabase) -> dict[str, set[str]]:
+    kinds: dict[str, set[str]] = {}
+    for row in db.points.values():
+        if row.status == "open":
+            kinds.setdefault(row.execution_id, set()).add(row.point.kind)
+    return kinds
 
 
 def _is_wanted(row: ExecutionRow, wanted: ExecutionFilter) -> bool:

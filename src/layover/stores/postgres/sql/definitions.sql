@@ -112,3 +112,9 @@ CROSS JOIN LATERAL (
     LIMIT 1
 ) AS newest
 ORDER BY found.workflow
+
+-- name: list_hashes
+SELECT hash FROM layover.versions
+
+-- name: hashes_of_workflow
+SELECT hash FROM layover.versions WHERE workflow = $1::text

@@ -29,3 +29,9 @@ FROM found
 CROSS JOIN versions AS v
 WHERE v.workflow = found.workflow
     AND v.number = (SELECT max(n.number) FROM versions AS n WHERE n.workflow = found.workflow)
+
+-- name: list_hashes
+SELECT hash FROM versions
+
+-- name: hashes_of_workflow
+SELECT hash FROM versions WHERE workflow = :workflow
