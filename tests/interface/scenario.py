@@ -164,6 +164,7 @@ async def _searches(play: Play, door: Any, id_: str) -> None:
     await play.refused(door, "executions", min_duration="long")
     await play.refused(door, "executions", min_resumes=-1)
     await play.refused(door, "executions", q="")
+    await play.do(door, "waiting_counts")
     for wanted in (
         {"on": "person"},
         {"on": ["timer", "retry"]},

@@ -416,6 +416,9 @@ class Operations(Accesses):
         )
         return lambda store: store.queries.list_paused(wanted)
 
+    def draw_awaited(self) -> Callable[[Store], Awaitable[object]]:
+        return lambda store: store.queries.count_awaited(1_000)
+
     def draw_history(self) -> Callable[[Store], Awaitable[object]]:
         execution_id, since, limit = self._id(), self._dice.randrange(-1, 12), self._limit()
         return lambda store: store.queries.read_history(execution_id, since, limit)

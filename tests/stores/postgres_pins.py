@@ -118,6 +118,12 @@ PINNED = {
         "versions_pkey (id)",
     },
     "executions_of_waiting_points": {"pause_points_waiting_of_kind (kind, opened_at, id)"},
+    "count_waiting_on": {"pause_points_waiting_of_kind (kind, opened_at, id)"},
+    "count_retrying": {"heads_by_status (status)", "pause_points_pkey (execution_id)"},
+    "count_held": {
+        "heads_paused_longest (COALESCE(paused_at, created_at), execution_id)",
+        "pause_points_pkey (execution_id)",
+    },
     "open_kinds_of_executions": {"pause_points_pkey (execution_id)"},
     "list_executions_of_correlations_from": {
         "executions_by_correlation (correlation_id)",

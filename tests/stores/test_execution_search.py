@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from layover.ports.records import ClosedExecution, NewExecution, Rest
 from layover.ports.view_records import ExecutionFilter, ExecutionRow
-from layover.stores import execution_search
+from layover.stores import execution_search, execution_waits
 from layover.stores.postgres import paging as postgres_paging
 from layover.stores.sqlite import paging as sqlite_paging
 from tests.stores.conformance import creation, opened, uid
@@ -187,6 +187,35 @@ async def test_a_search_finds_what_fits_all_of_it(
         found = await walk(store, replace(wanted, limit=limit))
         assert found == [row for row in rows if is_wanted(row)], name
     assert not await store.queries.list_executions(ExecutionFilter(min_resumes=1, limit=0))
+
+
+async def test_what_executions_wait_on_is_counted(store: Store) -> None:
+    rows = await many(store)
+    counted = await store.queries.count_awaited(1_000)
+    assert not counted.more
+    for word in (*execution_waits.KINDS, "retry", "operator"):
+        found = await store.queries.list_executions(ExecutionFilter(on=(word,)))
+        assert counted.executions.get(word, 0) == len(found), word
+    assert counted.executions["person"] == len([row for row in rows if _awaits(row) in ("form", "approval")])
+    assert {"retry", "operator", "timer"} <= counted.executions.keys()
+    assert "callback" not in counted.executions
+    few = await store.queries.count_awaited(2)
+    assert few.more
+    assert few.executions["form"] == min(2, counted.executions["form"])
+
+
+async def test_an_execution_counts_once_for_each_thing_that_it_waits_on(store: Store) -> None:
+    await store.definitions.save("order", "h-order", b"{}", 50)
+    new = NewExecution(workflow="order", hash="h-order", created_at=1)
+    points = (
+        opened("a", kind="form"),
+        opened("b", kind="approval"),
+        opened("c", kind="form"),
+        opened("d", kind="timer"),
+    )
+    await store.appends.commit([replace(creation(1, new=new), status="paused", points=points)])
+    counted = await store.queries.count_awaited(10)
+    assert counted.executions == {"approval": 1, "form": 1, "person": 1, "timer": 1}
 
 
 async def test_a_search_reads_on_until_a_page_is_full(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

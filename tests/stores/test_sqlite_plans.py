@@ -93,6 +93,9 @@ def test_what_waits_for_a_seal_is_read_from_its_own_index(name: str) -> None:
         ("executions_of_waiting_points", "pause_points_waiting_of_kind (kind=?)"),
         ("workflows_of_hashes", "COVERING INDEX versions_by_hash (hash=?)"),
         ("hashes_of_workflow", "(workflow=?)"),
+        ("count_waiting_on", "pause_points_waiting_of_kind (kind=?)"),
+        ("count_retrying", "heads_by_status (status=?)"),
+        ("count_held", "heads_by_status (status=?)"),
         ("open_kinds_of_executions", "pause_points_by_execution (execution_id=?)"),
         ("list_executions_of_correlations_from", "executions_by_correlation (correlation_id>? AND correlation_id<?)"),
         ("list_executions_of_ids_from", "PRIMARY KEY (execution_id>? AND execution_id<?)"),
@@ -190,6 +193,7 @@ def test_the_points_of_a_workflow_are_merged_from_those_of_all_kinds() -> None:
 
 
 SORTED = {
+    "count_waiting_on",  # ten thousand at most
     "count_executions",
     "due_heads",
     "list_executions_of_ids",  # two thousand at most

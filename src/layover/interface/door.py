@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from layover.interface.backend import Backend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.deploy_plans import DeployPlan
-    from layover.model.executions import Execution, ExecutionSummary
+    from layover.model.executions import Execution, ExecutionCounts, ExecutionSummary
     from layover.model.proofs import AuditKeySet
     from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.signals import SignalReceipt
@@ -274,6 +274,10 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
     async def counts(self) -> dict[ExecutionStatus, int]:
         """Return how many executions there are, by status."""
         return await self._backend.executions.counts()
+
+    async def waiting_counts(self) -> ExecutionCounts:
+        """Return how many executions there are, by status and by what they wait on, as the filter `on` has it."""
+        return await self._backend.executions.waiting_counts()
 
     # Pause points
 

@@ -91,6 +91,13 @@ class PointFilter(StoreRecord, frozen=True, kw_only=True):
     limit: int = 100
 
 
+class AwaitedCounts(StoreRecord, frozen=True, kw_only=True):
+    """How many executions wait on what, by the words that a filter has for it; without those that none waits on."""
+
+    executions: dict[str, int]
+    more: bool = False  # of something, only the first were looked at
+
+
 class RestingPoints(StoreRecord, frozen=True, kw_only=True):
     """Points of one place in executions of a workflow that are not closed."""
 

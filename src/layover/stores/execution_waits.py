@@ -7,11 +7,13 @@ those that wait are found among the newest that are open.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, get_args
 
 from msgspec.structs import replace
 
+from layover.core.engine.events import PointKind
 from layover.core.engine.state import PEOPLE
+from layover.ports.view_records import AwaitedCounts
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -21,6 +23,21 @@ if TYPE_CHECKING:
 MOST_WAITING: Final = 2_000  # points of some kinds, whose executions are candidates
 _BEGUN: Final = ("running", "pausing", "waiting", "paused")  # in which a point can be open
 _STATUSES: Final[dict[str, tuple[str, ...]]] = {"retry": ("waiting",), "operator": ("paused",)}
+
+
+# The words of a filter that stand for kinds of points, and those kinds.
+KINDS: Final[dict[str, tuple[str, ...]]] = {
+    "person": tuple(sorted(PEOPLE)),
+    **{kind: (kind,) for kind in sorted(get_args(PointKind))},
+}
+
+
+def awaited_counts(counted: Mapping[str, tuple[int, int]], most: int) -> AwaitedCounts:
+    """Return what was counted: by word, how many executions, and of how many that were looked at."""
+    return AwaitedCounts(
+        executions={word: count for word, (count, _) in sorted(counted.items()) if count},
+        more=any(looked_at >= most for _, looked_at in counted.values()),
+    )
 
 
 def of_those_that_wait(wanted: ExecutionFilter) -> ExecutionFilter | None:
@@ -38,7 +55,7 @@ def kinds_awaited(wanted: ExecutionFilter) -> tuple[str, ...] | None:
     """Return the kinds of points of which one is open at each execution that fits; None if others fit, too."""
     if not wanted.on or not _STATUSES.keys().isdisjoint(wanted.on):
         return None
-    return tuple(sorted({kind for word in wanted.on for kind in (PEOPLE if word == "person" else (word,))}))
+    return tuple(sorted({kind for word in wanted.on for kind in KINDS[word]}))
 
 
 def those_that_wait(

@@ -21,6 +21,7 @@ from layover.model.deploy_plans import DeployPlan
 from layover.model.executions import (
     Event,
     Execution,
+    ExecutionCounts,
     ExecutionSummary,
     Graph,
     Lease,
@@ -489,6 +490,7 @@ class SyncDoor:
         order: Order = "created",
     ) -> SyncListing[ExecutionSummary]: ...
     def counts(self) -> dict[ExecutionStatus, int]: ...
+    def waiting_counts(self) -> ExecutionCounts: ...
     def point(self, id: str) -> SyncPausePointHandle: ...
     def points(
         self,

@@ -27,6 +27,7 @@ from layover.interface.requests import EventQuery, ExecutionQuery, NodeQuery
 from layover.model.executions import (
     Event,
     Execution,
+    ExecutionCounts,
     ExecutionSummary,
     Graph,
     Leg,
@@ -230,10 +231,10 @@ async def list_executions(call: Request[None, ExecutionsQuery]) -> Response:
     return Response(await call.service.executions.list(wanted, query.limit, query.cursor))
 
 
-@routes.get("/executions/counts", needs=_READ, answers={200: dict[str, int]})
+@routes.get("/executions/counts", needs=_READ, answers={200: ExecutionCounts})
 async def count_executions(call: Request[None, NoQuery]) -> Response:
-    """Count executions by status."""
-    return Response(await call.service.executions.counts())
+    """Count executions by status, and `on` what they wait; of each kind, 10,000 are looked at."""
+    return Response(await call.service.executions.waiting_counts())
 
 
 @routes.get(

@@ -200,3 +200,52 @@ FROM (
 JOIN layover.heads AS h ON h.execution_id = e.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
 ORDER BY e.created_at DESC, e.execution_id DESC
+
+-- name: count_waiting_on
+SELECT count(DISTINCT p.execution_id) FILTER (WHERE p.status = 'open') AS executions, count(*) AS looked_at
+FROM unnest($1::text[]) AS given (kind)
+CROSS JOIN LATERAL (
+    SELECT o.execution_id, o.status
+    FROM layover.pause_points AS o
+    WHERE o.status IN ('open', 'answered')
+        -- All columns of the index, so that no other index fits, however old the statistics are.
+        AND (o.kind, o.opened_at, o.id) > (given.kind, (-9223372036854775808)::bigint, '')
+        AND o.kind <= given.kind
+    ORDER BY o.kind, o.opened_at, o.id
+    LIMIT $2::bigint
+) AS p
+
+-- name: count_retrying
+-- Executions that wait, and have no open point: those make another attempt later.
+SELECT count(*) FILTER (WHERE h.wake_at IS NOT NULL AND NOT now.has_open) AS executions, count(*) AS looked_at
+FROM (
+    SELECT execution_id, wake_at FROM layover.heads WHERE status = 'waiting' AND status <> 'completed' LIMIT $1::bigint
+) AS h
+CROSS JOIN LATERAL (
+    SELECT exists(
+        SELECT FROM layover.pause_points AS p WHERE p.execution_id = h.execution_id AND p.status = 'open'
+    ) AS has_open
+    OFFSET 0 -- looked up execution by execution, also before the table has statistics
+) AS now
+
+-- name: count_held
+-- Executions that are paused, and not for a person.
+SELECT count(*) FILTER (WHERE NOT now.has_open) AS executions, count(*) AS looked_at
+FROM (
+    SELECT execution_id
+    FROM layover.heads
+    WHERE status = 'paused'
+        -- All columns of the index, so that no other index fits, however old the statistics are.
+        AND (coalesce(paused_at, created_at), execution_id)
+        > ((-9223372036854775808)::bigint, '00000000-0000-0000-0000-000000000000'::uuid)
+    ORDER BY coalesce(paused_at, created_at), execution_id
+    LIMIT $1::bigint
+) AS h
+CROSS JOIN LATERAL (
+    SELECT exists(
+        SELECT
+        FROM layover.pause_points AS p
+        WHERE p.execution_id = h.execution_id AND p.status = 'open' AND p.kind IN ('approval', 'form')
+    ) AS has_open
+    OFFSET 0 -- looked up execution by execution, also before the table has statistics
+) AS now

@@ -150,3 +150,33 @@ SELECT DISTINCT v.workflow
 FROM json_each(:hashes)
 CROSS JOIN versions AS v ON v.hash = json_each.value
 LIMIT :most
+
+-- name: count_waiting_on
+SELECT count(DISTINCT CASE WHEN status = 'open' THEN execution_id END), count(*)
+FROM (
+    SELECT p.execution_id, p.status
+    FROM json_each(:kinds)
+    CROSS JOIN pause_points AS p ON p.kind = json_each.value
+    WHERE p.status IN ('open', 'answered')
+    LIMIT :most
+)
+
+-- name: count_retrying
+-- Executions that wait, and have no open point: those make another attempt later.
+SELECT
+    coalesce(sum(found.wake_at IS NOT NULL AND NOT EXISTS (
+        SELECT 1 FROM pause_points AS p WHERE p.execution_id = found.execution_id AND p.status = 'open'
+    )), 0),
+    count(*)
+FROM (SELECT execution_id, wake_at FROM heads WHERE status = 'waiting' AND status <> 'completed' LIMIT :most) AS found
+
+-- name: count_held
+-- Executions that are paused, and not for a person.
+SELECT
+    coalesce(sum(NOT EXISTS (
+        SELECT 1
+        FROM pause_points AS p
+        WHERE p.execution_id = found.execution_id AND p.status = 'open' AND p.kind IN ('approval', 'form')
+    )), 0),
+    count(*)
+FROM (SELECT execution_id FROM heads WHERE status = 'paused' AND status <> 'completed' LIMIT :most) AS found
