@@ -62,6 +62,7 @@ if TYPE_CHECKING:
         Attempt,
         Event,
         Execution,
+        ExecutionCounts,
         ExecutionSummary,
         Graph,
         GraphEdge,
@@ -182,6 +183,7 @@ __all__ = [
     "Event",
     "Execution",
     "ExecutionCancelled",
+    "ExecutionCounts",
     "ExecutionFailed",
     "ExecutionHandle",
     "ExecutionSummary",
@@ -328,8 +330,8 @@ _NAMES = {
     "layover.model.deliveries": "Delivery DeliveryAttempt Destination Notification Redelivered",
     "layover.model.deploy_plans": "DeployGroup DeployPlan",
     "layover.model.executions": (
-        "Attempt Event Execution ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine NodeExecution Progress "
-        "ReplayStep WaitingOn Why WhyReason"
+        "Attempt Event Execution ExecutionCounts ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine "
+        "NodeExecution Progress ReplayStep WaitingOn Why WhyReason"
     ),
     "layover.model.monitoring": "DueTimer QueueLengths RunningInstance Stats StatsBucket",
     "layover.model.node_searches": "FoundNode",

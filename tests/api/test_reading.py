@@ -190,6 +190,13 @@ async def test_lists_are_narrowed_down_and_go_on_where_they_stopped(tmp_path: Pa
         assert await listed(api, until=third) == started[3:]
         assert await listed(api, max_duration="1h") == started[2:]
         assert await listed(api, min_resumes=1) == await listed(api, error_code="late") == []
+        assert await listed(api, on="timer") == await listed(api, on="person,timer", limit=1) == started[:2]
+        assert await listed(api, on="person") == await listed(api, on="timer", status="completed") == []
+        assert await listed(api, user="ann", limit=1) == started[0::2]
+        assert await listed(api, resumed="false", limit=2) == started
+        assert await listed(api, resumed="true") == await listed(api, node_type="http") == []
+        assert await listed(api, node_type="delay", limit=1) == started[:2]
+        assert await listed(api, node_type="delay", on="timer", user="ann") == started[:1]
         assert await listed(api, q="c-") == await listed(api, correlation_id="c-4") + started[2:] == started[1:]
 
     assert ids(first) == started[:4]
@@ -231,6 +238,10 @@ async def test_children_are_found_by_their_parent(tmp_path: Path) -> None:
         ("workflow=flow%0A", "invalid_parameter"),
         ("tag=%00", "invalid_parameter"),
         ("colour=red", "invalid_parameter"),
+        ("on=nobody", "invalid_parameter"),
+        ("user=", "invalid_parameter"),
+        ("resumed=often", "invalid_parameter"),
+        ("node_type=", "invalid_parameter"),
         ("q=", "invalid_parameter"),
         ("q=%00", "invalid_parameter"),
         ("since=yesterday", "invalid_parameter"),

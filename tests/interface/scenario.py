@@ -172,6 +172,16 @@ async def _searches(play: Play, door: Any, id_: str) -> None:
     await play.refused(door, "executions", min_duration="long")
     await play.refused(door, "executions", min_resumes=-1)
     await play.refused(door, "executions", q="")
+    await play.do(door, "waiting_counts")
+    for wanted in (
+        {"on": "person"},
+        {"on": ["timer", "retry"]},
+        {"resumed": True},
+        {"node_type": "form", "user": "eve"},
+    ):
+        await play.listed(door, "executions", **wanted)
+    for wrong in ({"on": "nobody"}, {"resumed": "yes"}, {"user": ""}, {"node_type": "x" * 300}):
+        await play.refused(door, "executions", **wrong)
     await play.refused(door, "executions", order="paused", q="c")
     await play.refused(door, "executions", status="sleeping")
     await play.refused(door, "executions", order="random")

@@ -360,6 +360,10 @@ class Operations(Accesses):
         workflow = self._dice.choice((*WORKFLOWS, "nothing", None))
         return lambda store: store.definitions.list_versions(workflow)
 
+    def draw_hashes(self) -> Callable[[Store], Awaitable[object]]:
+        workflow = self._dice.choice((*WORKFLOWS, "nothing", None))
+        return lambda store: store.definitions.list_hashes(workflow)
+
     def draw_workflows(self) -> Callable[[Store], Awaitable[object]]:
         after, limit = self._dice.choice(("", *WORKFLOWS, "nothing")), self._limit()
         return lambda store: store.definitions.list_workflows(after, limit)
@@ -394,6 +398,12 @@ class Operations(Accesses):
             "min_duration": dice.choice((0, 5, 60_000)),
             "max_duration": dice.choice((0, 5, 100)),
             "min_resumes": dice.randrange(3),
+            "resumed": dice.choice((True, False)),
+            "user": dice.choice(PEOPLE),
+            "on": tuple(
+                dice.sample(("person", "form", "approval", "timer", "retry", "operator"), dice.choice((1, 1, 2)))
+            ),
+            "hashes": tuple(dice.sample(HASHES, dice.choice((0, 1, 2)))),
             "q": dice.choice(("c", "c1", "a", "b", self._id()[:9], self._id())),
         }
         return {name: fields[name] for name in dice.sample(sorted(fields), dice.choice((1, 1, 2, 3)))}
@@ -405,6 +415,9 @@ class Operations(Accesses):
             limit=self._limit(),
         )
         return lambda store: store.queries.list_paused(wanted)
+
+    def draw_awaited(self) -> Callable[[Store], Awaitable[object]]:
+        return lambda store: store.queries.count_awaited(1_000)
 
     def draw_history(self) -> Callable[[Store], Awaitable[object]]:
         execution_id, since, limit = self._id(), self._dice.randrange(-1, 12), self._limit()

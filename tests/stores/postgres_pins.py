@@ -105,6 +105,26 @@ PINNED = {
         "heads_pkey (execution_id)",
         "versions_pkey (id)",
     },
+    "list_executions_of_user": {
+        "executions_by_user (user, created_at, execution_id)",
+        "heads_pkey (execution_id)",
+        "versions_pkey (id)",
+    },
+    "list_executions_of_ids": {"executions_pkey (execution_id)", "heads_pkey (execution_id)", "versions_pkey (id)"},
+    "list_executions_of_hashes": {
+        "versions_by_hash (hash)",
+        "executions_by_version (version_id, created_at, execution_id)",
+        "heads_pkey (execution_id)",
+        "versions_pkey (id)",
+    },
+    "executions_of_waiting_points": {"pause_points_waiting_of_kind (kind, opened_at, id)"},
+    "count_waiting_on": {"pause_points_waiting_of_kind (kind, opened_at, id)"},
+    "count_retrying": {"heads_by_status (status)", "pause_points_pkey (execution_id)"},
+    "count_held": {
+        "heads_paused_longest (COALESCE(paused_at, created_at), execution_id)",
+        "pause_points_pkey (execution_id)",
+    },
+    "open_kinds_of_executions": {"pause_points_pkey (execution_id)"},
     "list_executions_of_correlations_from": {
         "executions_by_correlation (correlation_id)",
         "heads_pkey (execution_id)",
@@ -173,6 +193,7 @@ PINNED = {
     "save_version": {"versions_workflow_number_key (workflow)", "standings_pkey (workflow)"},
     "version_by_hash": {"versions_by_hash (hash)"},
     "latest_versions_after": {"versions_workflow_number_key (workflow)"},
+    "hashes_of_workflow": {"versions_workflow_number_key (workflow)"},
     "versions_of_workflow": {"versions_workflow_number_key (workflow)"},
     "due_destinations": {
         "deliveries_due (destination)",
@@ -446,6 +467,7 @@ READS_ALL = {
     "stray_rows": "it checks all rows",
     "executions_without_version": "it checks all executions",
     "latest_versions": "it lists all workflows",
+    "list_hashes": "it lists all versions",
     "list_workflow_statuses": "the same",
     "read_breakpoints": "its index has those that have any, and nothing else",
     "latest_heartbeat": "there are as many rows as instances",

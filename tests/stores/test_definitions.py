@@ -50,6 +50,14 @@ async def test_two_workflows_may_have_the_same_definition(store: Store) -> None:
     assert await store.definitions.find_by_hash("a") == first
 
 
+async def test_hashes_are_listed_once(store: Store) -> None:
+    for workflow, hash_ in (("b", "1"), ("a", "2"), ("b", "3"), ("b", "1")):
+        await store.definitions.save(workflow, hash_, b"{}", 70)
+    assert await store.definitions.list_hashes() == ["1", "2", "3"]
+    assert await store.definitions.list_hashes("b") == ["1", "3"]
+    assert await store.definitions.list_hashes("c") == []
+
+
 async def test_the_newest_of_every_workflow_is_listed_by_name(store: Store) -> None:
     for workflow, hash_ in (("b", "1"), ("a", "2"), ("b", "3"), ("c", "4"), ("b", "5")):
         await store.definitions.save(workflow, hash_, hash_.encode(), 70)

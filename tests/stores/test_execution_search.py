@@ -7,19 +7,23 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from layover.ports.records import ClosedExecution, NewExecution
+from layover.ports.records import ClosedExecution, NewExecution, Rest
 from layover.ports.view_records import ExecutionFilter, ExecutionRow
-from layover.stores import execution_search
-from tests.stores.conformance import creation, uid
+from layover.stores import execution_search, execution_waits
+from layover.stores.postgres import paging as postgres_paging
+from layover.stores.sqlite import paging as sqlite_paging
+from tests.stores.conformance import creation, opened, uid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from layover.core.engine.events import PointKind
     from layover.core.engine.state import ExecutionStatus
     from layover.ports.store import Store
 
 _MINUTE = 60_000
 _STATUSES: tuple[ExecutionStatus, ...] = ("completed", "failed", "waiting")
+_AWAITED: tuple[PointKind | None, ...] = ("form", "timer", None, "signal", "approval")  # of those that wait, in turn
 
 
 async def many(store: Store) -> list[ExecutionRow]:
@@ -38,13 +42,18 @@ async def many(store: Store) -> list[ExecutionRow]:
             tags=("order-1", f"t{n % 3}") if n % 6 == 0 else (),
             parent_id=uid(90) if n % 4 == 0 else None,
         )
-        status = _STATUSES[n % 3]
+        status, kind = _STATUSES[n % 3], None
+        if status == "waiting":
+            kind = _AWAITED[n // 3 % 5]
+            status = "paused" if kind == "signal" else status
         closed = None
-        if status != "waiting":
+        if status not in ("waiting", "paused") and status != "waiting":
             closed = ClosedExecution(outcome="", error_code=f"e{n % 2}" if status == "failed" else "")
         append = replace(
             creation(n, new=new),
             status=status,
+            points=(opened(f"p{n}", kind=kind),) if kind is not None else (),
+            rest=Rest(wake_at=9_000) if status == "waiting" and kind in (None, "timer") else None,
             closed=closed,
             at=created_at + (n % 5) * _MINUTE,
             resume_count=n % 4 or None,
@@ -113,6 +122,38 @@ FILTERS: dict[str, tuple[ExecutionFilter, Callable[[ExecutionRow], object]]] = {
         lambda r: r.info.correlation_id == "order-2" and r.head.workflow == "refund",
     ),
     "nothing": (ExecutionFilter(q="order-1%"), lambda _: False),
+    "resumed at all": (ExecutionFilter(resumed=True), lambda r: r.resume_count > 0),
+    "never resumed": (ExecutionFilter(resumed=False, limit=4), lambda r: r.resume_count == 0),
+    "user": (ExecutionFilter(user="u2"), lambda r: r.info.user == "u2"),
+    "nobody's": (ExecutionFilter(user="u"), lambda _: False),
+    "user's failed ones": (
+        ExecutionFilter(user="u1", status=("failed",)),
+        lambda r: r.info.user == "u1" and r.head.status == "failed",
+    ),
+    "definition": (ExecutionFilter(hashes=("h-refund", "h-none")), lambda r: r.info.hash == "h-refund"),
+    "no definition": (ExecutionFilter(hashes=()), lambda _: False),
+    "on a person": (ExecutionFilter(on=("person",)), lambda r: _awaits(r) in ("form", "approval")),
+    "on a form": (ExecutionFilter(on=("form",)), lambda r: _awaits(r) == "form"),
+    "on a signal or a timer": (ExecutionFilter(on=("signal", "timer")), lambda r: _awaits(r) in ("signal", "timer")),
+    "on a retry": (ExecutionFilter(on=("retry",)), lambda r: r.head.status == "waiting" and _awaits(r) is None),
+    "on an operator": (ExecutionFilter(on=("operator",)), lambda r: r.head.status == "paused"),
+    "on an operator or a form": (
+        ExecutionFilter(on=("operator", "form")),
+        lambda r: r.head.status == "paused" or _awaits(r) == "form",
+    ),
+    "on nothing any more": (ExecutionFilter(on=("timer",), status=("completed", "failed")), lambda _: False),
+    "on a form, by a key": (
+        ExecutionFilter(on=("form",), q="order-"),
+        lambda r: _awaits(r) == "form" and r.info.correlation_id is not None,
+    ),
+    "on a form, in a workflow": (
+        ExecutionFilter(on=("form",), workflow="order", user="u1"),
+        lambda r: _awaits(r) == "form" and r.head.workflow == "order" and r.info.user == "u1",
+    ),
+    "on a person, by its input": (
+        ExecutionFilter(on=("person",), where=b'{"n": 2}', until=8_000),
+        lambda r: _awaits(r) in ("form", "approval") and _n(r) % 3 == 2 and r.info.created_at < 8_000,
+    ),
     "input": (ExecutionFilter(where=b'{"n": 1}', min_resumes=1), lambda r: _n(r) % 3 == 1 and r.resume_count > 0),
     "input of an error": (
         ExecutionFilter(where=b'{"n": 1}', error_code="e1"),
@@ -125,17 +166,56 @@ FILTERS: dict[str, tuple[ExecutionFilter, Callable[[ExecutionRow], object]]] = {
 }
 
 
+def _awaits(row: ExecutionRow) -> PointKind | None:
+    return _AWAITED[_n(row) // 3 % 5] if row.head.status in ("waiting", "paused") else None
+
+
 def _n(row: ExecutionRow) -> int:
     return int(row.head.execution_id[-12:], 16)
 
 
 @pytest.mark.parametrize("limit", [2, 100])
-async def test_a_search_finds_what_fits_all_of_it(store: Store, limit: int) -> None:
+@pytest.mark.parametrize("most", [1, 1_000])  # points whose executions are looked up by their ids
+async def test_a_search_finds_what_fits_all_of_it(
+    store: Store, limit: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for paging in (sqlite_paging, postgres_paging):
+        monkeypatch.setattr(paging, "MOST_WAITING", most)
     rows = await many(store)
+    assert {_awaits(row) for row in rows} == {*_AWAITED}
     for name, (wanted, is_wanted) in FILTERS.items():
         found = await walk(store, replace(wanted, limit=limit))
         assert found == [row for row in rows if is_wanted(row)], name
     assert not await store.queries.list_executions(ExecutionFilter(min_resumes=1, limit=0))
+
+
+async def test_what_executions_wait_on_is_counted(store: Store) -> None:
+    rows = await many(store)
+    counted = await store.queries.count_awaited(1_000)
+    assert not counted.more
+    for word in (*execution_waits.KINDS, "retry", "operator"):
+        found = await store.queries.list_executions(ExecutionFilter(on=(word,)))
+        assert counted.executions.get(word, 0) == len(found), word
+    assert counted.executions["person"] == len([row for row in rows if _awaits(row) in ("form", "approval")])
+    assert {"retry", "operator", "timer"} <= counted.executions.keys()
+    assert "callback" not in counted.executions
+    few = await store.queries.count_awaited(2)
+    assert few.more
+    assert few.executions["form"] == min(2, counted.executions["form"])
+
+
+async def test_an_execution_counts_once_for_each_thing_that_it_waits_on(store: Store) -> None:
+    await store.definitions.save("order", "h-order", b"{}", 50)
+    new = NewExecution(workflow="order", hash="h-order", created_at=1)
+    points = (
+        opened("a", kind="form"),
+        opened("b", kind="approval"),
+        opened("c", kind="form"),
+        opened("d", kind="timer"),
+    )
+    await store.appends.commit([replace(creation(1, new=new), status="paused", points=points)])
+    counted = await store.queries.count_awaited(10)
+    assert counted.executions == {"approval": 1, "form": 1, "person": 1, "timer": 1}
 
 
 async def test_a_search_reads_on_until_a_page_is_full(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,6 +20,7 @@ ALL_THERE_IS = {
     "count_tables",
     "count_messages",
     "latest_versions",
+    "list_hashes",
     "list_workflow_statuses",
     "read_breakpoints",  # an index of those that have any, and nothing else
     "recorded_migrations",
@@ -87,6 +88,15 @@ def test_what_waits_for_a_seal_is_read_from_its_own_index(name: str) -> None:
         ("list_executions_of_error", "executions_by_error (error_code=? AND (created_at,execution_id)<(?,?))"),
         ("list_resumed_executions", "executions_resumed ((created_at,execution_id)<(?,?))"),
         ("list_slow_executions", "executions_slow ((created_at,execution_id)<(?,?))"),
+        ("list_executions_of_user", "executions_by_user (user=? AND (created_at,execution_id)<(?,?))"),
+        ("list_executions_of_ids", "PRIMARY KEY (execution_id=?)"),
+        ("executions_of_waiting_points", "pause_points_waiting_of_kind (kind=?)"),
+        ("workflows_of_hashes", "COVERING INDEX versions_by_hash (hash=?)"),
+        ("hashes_of_workflow", "(workflow=?)"),
+        ("count_waiting_on", "pause_points_waiting_of_kind (kind=?)"),
+        ("count_retrying", "heads_by_status (status=?)"),
+        ("count_held", "heads_by_status (status=?)"),
+        ("open_kinds_of_executions", "pause_points_by_execution (execution_id=?)"),
         ("list_executions_of_correlations_from", "executions_by_correlation (correlation_id>? AND correlation_id<?)"),
         ("list_executions_of_ids_from", "PRIMARY KEY (execution_id>? AND execution_id<?)"),
         ("list_executions_of_tag", "PRIMARY KEY (tag=? AND (created_at,execution_id)<(?,?))"),
@@ -190,13 +200,16 @@ def test_the_points_of_a_workflow_are_merged_from_those_of_all_kinds() -> None:
 
 
 SORTED = {
+    "count_waiting_on",  # ten thousand at most
     "count_executions",
     "due_heads",
+    "list_executions_of_ids",  # two thousand at most
     "list_executions_of_terms_between",  # asked only where they are few
     "list_sessions_of_user",  # a user has at most fifty
     "standings_of_executions",  # at most a hundred points of each
     "stray_rows",
     "version_by_hash",
+    "workflows_of_hashes",  # versions are few
 }
 
 

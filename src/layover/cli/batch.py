@@ -14,6 +14,7 @@ from layover.cli.batch_line import follow
 from layover.cli.batches import code_of, print_batch
 from layover.cli.deploy_plan import NodeNames, node_names
 from layover.cli.doors import door_to_act
+from layover.cli.execution_filters import NodeType, On, Resumed, StartedBy  # noqa: TC001 - cyclopts reads them
 from layover.cli.exits import DONE, Stop
 from layover.cli.json_argument import given_data
 from layover.cli.options import HERE, At, By, Json, Reason, Roles, Target, acting
@@ -98,6 +99,10 @@ class WhichExecutions:
     min_resumes: Annotated[
         int | None, Parameter(name="--min-resumes", help="Only executions that were resumed at least so often.")
     ] = None
+    resumed: Resumed = None
+    user: StartedBy = None
+    on: On = ()
+    node_type: NodeType = None
     q: Annotated[
         str | None, Parameter(name="--q", help="Only executions whose id or correlation id begins with this.")
     ] = None
@@ -128,6 +133,10 @@ class WhichExecutions:
             "min_duration": self.min_duration,
             "max_duration": self.max_duration,
             "min_resumes": self.min_resumes,
+            "resumed": self.resumed,
+            "user": self.user,
+            "on": self.on,
+            "node_type": self.node_type,
             "q": self.q,
         }
         return _given(**found)

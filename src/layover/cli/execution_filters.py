@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from layover.cli.exits import Stop
 from layover.core.definitions.durations import parse_duration
+from layover.model.shared import WaitsOn
 
 Status = Literal["pending", "running", "pausing", "waiting", "paused", "completed", "failed", "cancelled"]
 Workflow = Annotated[str | None, Parameter(help="Only executions of this workflow.")]
@@ -42,6 +43,24 @@ Until = Annotated[str | None, Parameter(help="Only executions created before thi
 MinDuration = Annotated[str | None, Parameter(help="Only ended executions that took at least so long, such as 90s.")]
 MaxDuration = Annotated[str | None, Parameter(help="Only ended executions that took at most so long.")]
 MinResumes = Annotated[int | None, Parameter(help="Only executions that were resumed at least so often.")]
+Resumed = Annotated[
+    bool | None,
+    Parameter(
+        name="--resumed", negative="--never-resumed", show_default=False, help="Only those that were resumed, or not."
+    ),
+]
+StartedBy = Annotated[str | None, Parameter(name="--user", help="Only executions that this user has started.")]
+On = Annotated[
+    tuple[WaitsOn, ...],
+    Parameter(
+        name="--on",
+        consume_multiple=False,
+        negative="",
+        show_default=False,
+        help="Only executions that wait for this; repeatable.",
+    ),
+]
+NodeType = Annotated[str | None, Parameter(name="--node-type", help="Only those whose graph has a node of this type.")]
 Q = Annotated[
     str | None,
     Parameter(

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from layover.model.executions import (
         Event,
         Execution,
+        ExecutionCounts,
         ExecutionSummary,
         Graph,
         Leg,
@@ -77,6 +78,9 @@ class ExecutionsBackend(Protocol):
 
     async def counts(self) -> dict[ExecutionStatus, int]:
         """Return how many executions there are, by status."""
+
+    async def waiting_counts(self) -> ExecutionCounts:
+        """Return how many executions there are, by status and by what they wait on."""
 
     async def pause(
         self, execution_id: str, reason: str, idempotency_key: str | None, until: ResumeTime | None = None

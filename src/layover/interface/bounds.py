@@ -59,6 +59,13 @@ def check_number(name: str, number: object, least: int, most: int = LARGEST) -> 
         raise refused(name, f"{number!r:.100} is not a whole number from {least:,} to {most:,}")
 
 
+def checked_flag(name: str, given: object) -> bool | None:
+    """Return what is true, false or not given; refuse everything else."""
+    if given is None or isinstance(given, bool):
+        return given
+    raise refused(name, f"{given!r:.100} is neither true nor false")
+
+
 def check_mapping(name: str, given: object) -> None:
     """Refuse what is not a mapping."""
     if given is not None and not isinstance(given, Mapping):

@@ -16,6 +16,7 @@ from layover.interface.arguments import (
     POINT_KINDS,
     POINT_STATUSES,
     UNTIL,
+    WAITS_ON,
     OnConflict,
     Order,
     Until,
@@ -35,6 +36,7 @@ from layover.interface.bounds import (
     check_number,
     check_text,
     check_texts,
+    checked_flag,
     checked_map,
     checked_name,
     checked_part,
@@ -63,7 +65,7 @@ if TYPE_CHECKING:
     from layover.interface.backend import Backend
     from layover.model.access import ApiKey, AuditEntry, Caller, NewApiKey, OpenSession, SecretStatus, SignInLink
     from layover.model.deploy_plans import DeployPlan
-    from layover.model.executions import Execution, ExecutionSummary
+    from layover.model.executions import Execution, ExecutionCounts, ExecutionSummary
     from layover.model.proofs import AuditKeySet
     from layover.model.scheduled_retries import ScheduledRetry
     from layover.model.signals import SignalReceipt
@@ -222,6 +224,10 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
         min_duration: Duration | None = None,
         max_duration: Duration | None = None,
         min_resumes: int | None = None,
+        resumed: bool | None = None,
+        user: str | None = None,
+        on: str | Sequence[str] = (),
+        node_type: str | None = None,
         q: str | None = None,
         order: Order = "created",
     ) -> Listing[ExecutionSummary]:
@@ -229,11 +235,15 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
 
         `where` are conditions such as `input.total>100`; `contains` is a part of the input. They were created from
         `since` on and before `until`; those with a duration have ended. `q` is the beginning of an id (eight
-        characters or more) or of a correlation id, or a tag.
+        characters or more) or of a correlation id, or a tag. `user` has started them.
+
+        `on` is what they wait for: `person`, or the kind of an open pause point; `retry` (another attempt) or
+        `operator` (a pause). Their graph has a node of `node_type`.
         """
         check_word("order", order, ORDERS)
         check_name_in_filter(workflow)
         texts = {"tag": tag, "correlation_id": correlation_id, "error_code": error_code, "q": q}
+        texts |= {"user": user, "node_type": node_type}
         for name, text in texts.items():
             check_text(name, text, SHORT, 1)
         check_number("min_resumes", min_resumes, 0)
@@ -251,6 +261,10 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
             min_duration=milliseconds_of("min_duration", min_duration),
             max_duration=milliseconds_of("max_duration", max_duration),
             min_resumes=min_resumes,
+            resumed=checked_flag("resumed", resumed),
+            user=user,
+            on=check_words("on", on, WAITS_ON),
+            node_type=node_type,
             q=q,
             order=order,
         )
@@ -260,6 +274,10 @@ class Door(DeliveriesDoor, BatchesDoor, NodesDoor, MonitoringDoor, ViewsDoor):
     async def counts(self) -> dict[ExecutionStatus, int]:
         """Return how many executions there are, by status."""
         return await self._backend.executions.counts()
+
+    async def waiting_counts(self) -> ExecutionCounts:
+        """Return how many executions there are, by status and by what they wait on, as the filter `on` has it."""
+        return await self._backend.executions.waiting_counts()
 
     # Pause points
 

@@ -99,6 +99,10 @@ class ExecutionQuery(msgspec.Struct, frozen=True, kw_only=True):
     min_duration: int | None = None  # milliseconds
     max_duration: int | None = None  # milliseconds
     min_resumes: int | None = None
+    resumed: bool | None = None
+    user: str | None = None
+    on: tuple[str, ...] = ()
+    node_type: str | None = None
     q: str | None = None
     order: Order = "created"
 

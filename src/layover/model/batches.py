@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from layover.core.moments import Moment
 from layover.model.deploy_plans import NodeMap
-from layover.model.shared import Body, Comment, Length, Reason, Resource, Uuid, Value, WorkflowName
+from layover.model.shared import Body, Comment, Length, Reason, Resource, Uuid, Value, WaitsOn, WorkflowName
 
 BatchAct = Literal["pause", "resume", "cancel", "retry", "rewind", "answer", "redeliver", "replay", "purge", "move"]
 BatchStatus = Literal["pending", "running", "watching", "stopped", "completed", "failed"]
@@ -26,11 +26,11 @@ _Status = Literal["pending", "running", "pausing", "waiting", "paused", "complet
 class WhichItems(Body, frozen=True, kw_only=True):
     """Which items a batch is for: all that is given has to hold, and something has to be given.
 
-    Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
-    `tag`, `parent_id`, `where`, `contains`, `correlation_id`, `error_code`, `since`, `until`, `min_duration`,
-    `max_duration`, `min_resumes`, `q` or `ids`, as the list of executions does. `answer` takes `workflow` and
-    `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
-    `trigger_id`, and `ids` of inputs.
+    Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `ids`, or the filters of
+    the list of executions: `workflow`, `status`, `tag`, `parent_id`, `where`, `contains`, `correlation_id`,
+    `error_code`, `since`, `until`, `min_duration`, `max_duration`, `min_resumes`, `resumed`, `user`, `on`, `node_type`
+    and `q`. `answer` takes `workflow` and `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`,
+    `execution_id` or `ids`; `replay` takes `trigger_id`, and `ids` of inputs.
     """
 
     workflow: WorkflowName | None = None
@@ -46,6 +46,10 @@ class WhichItems(Body, frozen=True, kw_only=True):
     min_duration: Length | None = None
     max_duration: Length | None = None
     min_resumes: Annotated[int, Meta(ge=0, le=2_147_483_647)] | None = None
+    resumed: bool | None = None
+    user: _Text | None = None
+    on: Annotated[tuple[WaitsOn, ...], Meta(max_length=20)] = ()
+    node_type: _Text | None = None
     q: _Text | None = None
     ids: Annotated[tuple[_Text, ...], Meta(max_length=1_000)] = ()
     node: Annotated[str, Meta(min_length=1, max_length=4_096)] | None = None

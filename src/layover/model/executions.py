@@ -62,6 +62,25 @@ class WaitingSummary(Resource, frozen=True, kw_only=True):
     count: int = 0
 
 
+class ExecutionCounts(Resource, frozen=True, kw_only=True):
+    """How many executions there are by status, and `on` what they wait: by the words of the filter `on`.
+
+    One that waits for several things counts for each. `more` says that a count of `on` is too low: of each kind, the
+    first 10,000 are looked at.
+    """
+
+    pending: int = 0
+    running: int = 0
+    pausing: int = 0
+    waiting: int = 0
+    paused: int = 0
+    completed: int = 0
+    failed: int = 0
+    cancelled: int = 0
+    on: dict[str, int] = {}
+    more: bool = False
+
+
 class ExecutionSummary(Resource, frozen=True, kw_only=True):
     """An execution in a list."""
 

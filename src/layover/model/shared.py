@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Annotated, Any, ClassVar, Generic, TypeAlias, TypeVar
+from typing import Annotated, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -29,6 +29,10 @@ Reason = Annotated[str, Meta(max_length=255, examples=["Waiting for the new pric
 Comment = Annotated[str, Meta(max_length=10_000, examples=["Fine by me"])]
 # The pattern is told, not enforced: who reads a length of time says better what is wrong with it.
 Length = Annotated[str, Meta(max_length=50, extra_json_schema={"pattern": DURATION_PATTERN})]
+
+
+# What an execution waits for, as a filter has it: `person` stands for `approval` and `form`.
+WaitsOn = Literal["person", "approval", "form", "timer", "signal", "callback", "child", "delivery", "retry", "operator"]
 
 
 def encode(value: object) -> bytes:

@@ -11,7 +11,7 @@ from msgspec import Meta
 from layover.core.definitions.durations import parse_duration
 from layover.core.engine.state import ExecutionStatus
 from layover.core.moments import Moment
-from layover.model.shared import Body, Length, Resource, Value
+from layover.model.shared import Body, Length, Resource, Value, WaitsOn
 
 _Short = Annotated[str, Meta(min_length=1, max_length=255)]
 _Since = Annotated[
@@ -43,6 +43,10 @@ class ViewFilter(Resource, frozen=True, kw_only=True, forbid_unknown_fields=True
     min_duration: Length | None = None
     max_duration: Length | None = None
     min_resumes: Annotated[int, Meta(ge=0)] | None = None
+    resumed: bool | None = None
+    user: _Short | None = None
+    on: Annotated[tuple[WaitsOn, ...], Meta(max_length=20)] = ()
+    node_type: _Short | None = None
     q: _Short | None = None
     order: Literal["created", "paused"] = "created"
 

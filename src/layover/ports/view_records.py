@@ -46,7 +46,10 @@ class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
 
     It was created from `since` on and before `until`. A duration is the time from its creation to its end, so only one
     that has ended has any. `q` is the beginning of its id (eight characters at least) or of its correlation id, or
-    one of its tags.
+    one of its tags. `user` has started it, and it runs one of the definitions `hashes`.
+
+    It waits `on` one of these: a point of that kind is open, one for a `person`, it makes another attempt later and
+    has no open point (`retry`), or it is paused and no point for a person is open (`operator`).
     """
 
     workflow: str | None = None
@@ -63,6 +66,10 @@ class ExecutionFilter(StoreRecord, frozen=True, kw_only=True):
     min_duration: int | None = None
     max_duration: int | None = None
     min_resumes: int | None = None
+    resumed: bool | None = None
+    user: str | None = None
+    on: tuple[str, ...] = ()
+    hashes: tuple[str, ...] | None = None
     q: str | None = None
     after: tuple[int, str] | None = None
     limit: int = 100
@@ -85,6 +92,13 @@ class PointFilter(StoreRecord, frozen=True, kw_only=True):
     status: tuple[str, ...] = ()
     after: tuple[int, str] | None = None
     limit: int = 100
+
+
+class AwaitedCounts(StoreRecord, frozen=True, kw_only=True):
+    """How many executions wait on what, by the words that a filter has for it; without those that none waits on."""
+
+    executions: dict[str, int]
+    more: bool = False  # of something, only the first were looked at
 
 
 class RestingPoints(StoreRecord, frozen=True, kw_only=True):

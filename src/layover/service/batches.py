@@ -52,7 +52,7 @@ _NEEDS: Final[dict[str, tuple[str, ...]]] = {
 _OF_EXECUTIONS: Final = frozenset(
     {
         *("workflow", "status", "tag", "parent_id", "where", "contains", "ids", "correlation_id", "error_code"),
-        *("since", "until", "min_duration", "max_duration", "min_resumes", "q"),
+        *("since", "until", "min_duration", "max_duration", "min_resumes", "resumed", "user", "on", "node_type", "q"),
     }
 )
 _WHERE: Final[dict[str, frozenset[str]]] = {

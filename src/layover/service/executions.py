@@ -17,6 +17,7 @@ from layover.interface.requests import ExecutionQuery
 from layover.model.executions import (
     Event,
     Execution,
+    ExecutionCounts,
     ExecutionSummary,
     Leg,
     LogLine,
@@ -62,9 +63,10 @@ _START: Final = "execution.start"
 _FORK: Final = "execution.fork"
 _AT_REST: Final = frozenset({"waiting", "paused"})
 _AHEAD: Final = 100  # events that are read at once
-_FILTERS: Final = tuple(sorted({*ExecutionQuery.__struct_fields__} - {"where", "contains", "order"}))
+_FILTERS: Final = tuple(sorted({*ExecutionQuery.__struct_fields__} - {"where", "contains", "node_type", "order"}))
 _ONLY_PAUSED: Final = ExecutionQuery(order="paused")
 _SHARED: Final = tuple(sorted({*ExecutionSummary.__struct_fields__} & {*Execution.__struct_fields__}))
+_MOST_AWAITED: Final = 10_000  # points or executions that are counted of one kind
 _PLACE_DIGITS: Final = 12
 _CHUNKS: Final = 4  # of log lines, each of up to some hundred
 
@@ -142,7 +144,7 @@ class ExecutionService(ControlService):
         chosen = ExecutionFilter(
             **{name: getattr(wanted, name) for name in _FILTERS}, after=_after(cursor), limit=min(limit, MOST)
         )
-        found = await self._actor.runtime.lists.find(chosen, wanted.contains, wanted.where)
+        found = await self._actor.runtime.lists.find(chosen, wanted.contains, wanted.where, wanted.node_type)
         following = cursor_of(*found.after) if found.after is not None else None
         failures = await self._actor.runtime.queries.failures(found.rows)
         rests = await self._actor.runtime.queries.waiting.of_rows(found.rows)
@@ -166,6 +168,11 @@ class ExecutionService(ControlService):
         """Return how many executions there are, by status."""
         self._actor.require(*READ)
         return await self._actor.runtime.lists.counts()
+
+    async def waiting_counts(self) -> ExecutionCounts:
+        """Return how many executions there are, by status and by what they wait on."""
+        awaited = await self._actor.runtime.instance.store.queries.count_awaited(_MOST_AWAITED)
+        return ExecutionCounts(**await self.counts(), on=awaited.executions, more=awaited.more)
 
     async def fork(self, execution_id: str, request: ForkRequest) -> Execution:
         """Begin an execution with results of another one, which the user has to be allowed to read."""

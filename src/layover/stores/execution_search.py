@@ -29,7 +29,7 @@ class Candidates(NamedTuple):
     """A statement that lists candidates newest first, and the value that they share."""
 
     statement: str
-    value: str | None = None
+    value: str | list[str] | None = None
 
 
 class AlikeCandidates(NamedTuple):
@@ -85,7 +85,12 @@ def is_search(wanted: ExecutionFilter) -> bool:
         or wanted.min_duration is not None
         or wanted.max_duration is not None
         or wanted.min_resumes is not None
+        or wanted.resumed is not None
+        or wanted.user is not None
+        or wanted.hashes is not None
+        or bool(wanted.on)
         or wanted.q is not None
+        or wanted.terms is not None
     )
 
 
@@ -114,10 +119,12 @@ def candidates_of(wanted: ExecutionFilter) -> Candidates | None:
         return Candidates("list_executions_of_error", wanted.error_code)
     if wanted.status and "completed" not in wanted.status:
         return None
-    if wanted.min_resumes is not None and wanted.min_resumes > 0:
+    if wanted.resumed or (wanted.min_resumes is not None and wanted.min_resumes > 0):
         return Candidates("list_resumed_executions")
     if wanted.min_duration is not None and wanted.min_duration >= SLOW:
         return Candidates("list_slow_executions")
+    if wanted.user is not None:
+        return Candidates("list_executions_of_user", wanted.user)
     return None
 
 
@@ -132,7 +139,7 @@ def alike(searched: str) -> list[AlikeCandidates]:
 
 
 def fits(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
-    """Return whether an execution fits a filter, apart from its input and the cursor."""
+    """Return whether an execution fits a filter, apart from its input, the cursor, and what it waits on."""
     head, info = row.head, row.info
     if not (
         wanted.workflow in (None, head.workflow)
@@ -147,6 +154,9 @@ def fits(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
         and (wanted.since is None or info.created_at >= wanted.since)
         and (wanted.until is None or info.created_at < wanted.until)
         and (wanted.min_resumes is None or row.resume_count >= wanted.min_resumes)
+        and wanted.resumed in (None, row.resume_count > 0)
+        and wanted.user in (None, info.user)
+        and (wanted.hashes is None or info.hash in wanted.hashes)
         and _took(row, wanted)
         and (wanted.q is None or _is_named(row, wanted.q))
     )

@@ -21,6 +21,7 @@ from layover.model.deploy_plans import DeployPlan
 from layover.model.executions import (
     Event,
     Execution,
+    ExecutionCounts,
     ExecutionSummary,
     Graph,
     Lease,
@@ -495,10 +496,15 @@ class SyncDoor:
         min_duration: Duration | None = None,
         max_duration: Duration | None = None,
         min_resumes: int | None = None,
+        resumed: bool | None = None,
+        user: str | None = None,
+        on: str | Sequence[str] = (),
+        node_type: str | None = None,
         q: str | None = None,
         order: Order = "created",
     ) -> SyncListing[ExecutionSummary]: ...
     def counts(self) -> dict[ExecutionStatus, int]: ...
+    def waiting_counts(self) -> ExecutionCounts: ...
     def point(self, id: str) -> SyncPausePointHandle: ...
     def points(
         self,

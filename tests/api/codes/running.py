@@ -149,6 +149,8 @@ async def counted(stage: Stage, _route: Route) -> Answered:
     await stage.begun(form())
     answered = await stage.api.get("/executions/counts")
     assert answered.json["paused"] >= 1
+    assert answered.json["on"]["form"] >= 1
+    assert answered.json["on"]["person"] >= answered.json["on"]["form"]
     return answered
 
 

@@ -14,11 +14,20 @@ from layover.api.request import Response
 from layover.api.routing import Routes
 from layover.api.shown import bounded
 from layover.errors import WaitTimeout
-from layover.interface.arguments import EVENT_TYPES, EXECUTION_STATUSES, NODE_STATUSES, EventOrder, Order, Until
+from layover.interface.arguments import (
+    EVENT_TYPES,
+    EXECUTION_STATUSES,
+    NODE_STATUSES,
+    WAITS_ON,
+    EventOrder,
+    Order,
+    Until,
+)
 from layover.interface.requests import EventQuery, ExecutionQuery, NodeQuery
 from layover.model.executions import (
     Event,
     Execution,
+    ExecutionCounts,
     ExecutionSummary,
     Graph,
     Leg,
@@ -81,6 +90,17 @@ class ExecutionsQuery(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     min_resumes: (
         Annotated[int, Meta(ge=0, le=2_147_483_647, description="Those that were resumed at least so often.")] | None
     ) = None
+    resumed: Annotated[bool, Meta(description="Those that were resumed, or never were.")] | None = None
+    user: Annotated[Text, Meta(description="Those that this user has started.")] | None = None
+    on: Annotated[
+        list[Annotated[str, Meta(max_length=200, examples=["person", "timer,retry"])]],
+        Meta(
+            max_length=20,
+            description="Those that wait for this, or one of these: the kind of an open pause point, `person` for an "
+            "`approval` or a `form`, `retry` for another attempt, `operator` for the end of a pause.",
+        ),
+    ] = []
+    node_type: Annotated[Text, Meta(description="Those whose graph has a node of this type.")] | None = None
     q: (
         Annotated[
             Text,
@@ -201,16 +221,20 @@ async def list_executions(call: Request[None, ExecutionsQuery]) -> Response:
         min_duration=queried_length("min_duration", query.min_duration),
         max_duration=queried_length("max_duration", query.max_duration),
         min_resumes=query.min_resumes,
+        resumed=query.resumed,
+        user=query.user,
+        on=words_of("on", query.on, WAITS_ON),
+        node_type=query.node_type,
         q=query.q,
         order=query.order,
     )
     return Response(await call.service.executions.list(wanted, query.limit, query.cursor))
 
 
-@routes.get("/executions/counts", needs=_READ, answers={200: dict[str, int]})
+@routes.get("/executions/counts", needs=_READ, answers={200: ExecutionCounts})
 async def count_executions(call: Request[None, NoQuery]) -> Response:
-    """Count executions by status."""
-    return Response(await call.service.executions.counts())
+    """Count executions by status, and `on` what they wait; of each kind, 10,000 are looked at."""
+    return Response(await call.service.executions.waiting_counts())
 
 
 @routes.get(

@@ -6,7 +6,7 @@ A server waits for a while only before it answers. What is waited for longer is 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from layover.core.definitions.durations import format_duration
 from layover.core.moments import moment
 from layover.core.payloads import plain
 from layover.errors import MissingFunctions, NotAllowed, WaitTimeout
+from layover.interface.arguments import EXECUTION_STATUSES
 from layover.interface.door import result_of
 from layover.interface.open_points import with_open_points
 from layover.interface.reached import is_reached
@@ -25,6 +26,7 @@ from layover.model.deploy_plans import MoveBody
 from layover.model.executions import (
     Event,
     Execution,
+    ExecutionCounts,
     ExecutionSummary,
     Graph,
     Leg,
@@ -138,6 +140,10 @@ class HttpExecutions:
             min_duration=_length(wanted.min_duration),
             max_duration=_length(wanted.max_duration),
             min_resumes=wanted.min_resumes,
+            resumed=wanted.resumed,
+            user=wanted.user,
+            on=wanted.on,
+            node_type=wanted.node_type,
             q=wanted.q,
             order=wanted.order if wanted.order != "created" else None,
             limit=limit,
@@ -147,8 +153,13 @@ class HttpExecutions:
 
     async def counts(self) -> dict[ExecutionStatus, int]:
         """Return how many executions there are, by status."""
-        found = await self._transport.ask(get(path_of("executions", "counts")), dict[str, int])
-        return cast("dict[ExecutionStatus, int]", found)  # a newer server may know more of them
+        found = await self.waiting_counts()
+        counted = {status: getattr(found, status) for status in EXECUTION_STATUSES}
+        return {status: count for status, count in counted.items() if count}
+
+    async def waiting_counts(self) -> ExecutionCounts:
+        """Return how many executions there are, by status and by what they wait on."""
+        return await self._transport.ask(get(path_of("executions", "counts")), ExecutionCounts)
 
     async def pause(
         self, execution_id: str, reason: str, idempotency_key: str | None, until: ResumeTime | None = None

@@ -46,5 +46,8 @@ class DefinitionStore(Protocol):
     async def list_versions(self, workflow: str | None = None) -> list[Version]:
         """List the versions of a workflow, or the newest of every workflow."""
 
+    async def list_hashes(self, workflow: str | None = None) -> list[str]:
+        """List the hashes of all versions of a workflow, or of every workflow, each once."""
+
     async def list_workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List the newest versions of workflows whose names come after one, by name."""

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Entry, Head, PointRow, Wait
     from layover.ports.view_records import (
+        AwaitedCounts,
         ExecutionFilter,
         ExecutionRow,
         Gauges,
@@ -55,6 +56,9 @@ class QueryStore(Protocol):
 
     async def count_by_status(self) -> dict[str, int]:
         """Count executions by status."""
+
+    async def count_awaited(self, most: int) -> AwaitedCounts:
+        """Count executions by what they wait on; of each kind, so many points or executions at most are looked at."""
 
     async def count_resting(self, workflow: str, most: int) -> RestingCounts:
         """Count what has not ended of a workflow: executions by status, and points that wait by their nodes.

@@ -101,11 +101,14 @@ class ItemCollector:
             min_duration=_length("min_duration", where.min_duration),
             max_duration=_length("max_duration", where.max_duration),
             min_resumes=where.min_resumes,
+            resumed=where.resumed,
+            user=where.user,
+            on=where.on,
             q=where.q,
             after=_parsed(cursor) if cursor else (created_at, _LAST_ID),
             limit=limit,
         )
-        found = await self._lists.find(wanted, where.contains, where.where)
+        found = await self._lists.find(wanted, where.contains, where.where, where.node_type)
         following = _written(*found.after) if found.after is not None else None
         return ItemPage([_item(row.head.execution_id) for row in found.rows], following)
 

@@ -13,6 +13,7 @@ from layover.ports.errors import StoreUnavailable
 from layover.ports.view_records import ExecutionFilter, PausedFilter
 from layover.runtime.execution.replay import batches
 from layover.runtime.ids import checked_id
+from layover.runtime.queries.node_type_index import NodeTypeIndex
 from layover.runtime.queries.search import find
 from layover.runtime.queries.trigger_cursors import with_trigger_cursors
 from layover.runtime.queries.views import view_of
@@ -35,6 +36,7 @@ class ExecutionLists:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
+        self._types = NodeTypeIndex(instance.store, instance.plans)
 
     async def list(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -62,14 +64,21 @@ class ExecutionLists:
         return rows
 
     async def find(
-        self, wanted: ExecutionFilter = _ALL, where: Mapping[str, object] | None = None, conditions: Sequence[str] = ()
+        self,
+        wanted: ExecutionFilter = _ALL,
+        where: Mapping[str, object] | None = None,
+        conditions: Sequence[str] = (),
+        node_type: str | None = None,
     ) -> SearchPage:
         """Return executions as `list` does, but look only for so long: there may be fewer of them, or none.
 
-        What is found says where to go on; if it does not, nothing is left.
+        What is found says where to go on; if it does not, nothing is left. With a `node_type`, their graph has a node
+        of that type.
         """
         if wanted.parent_id is not None:
             wanted = replace(wanted, parent_id=checked_id(wanted.parent_id))
+        if node_type is not None:
+            wanted = replace(wanted, hashes=await self._types.hashes_with(node_type, wanted.workflow))
         return await find(self._instance, wanted, where, conditions)
 
     async def paused(

@@ -46,4 +46,7 @@ def _has_index(wanted: ExecutionFilter) -> bool:
         or wanted.error_code is not None
         or (bool(wanted.status) and "completed" not in wanted.status)
         or wanted.min_resumes is not None
+        or wanted.user is not None
+        or wanted.hashes is not None
+        or bool(wanted.on)
     )

@@ -65,6 +65,11 @@ class MemoryDefinitions:
         """List versions."""
         return versions(await self._session.turn(), workflow)
 
+    async def list_hashes(self, workflow: str | None = None) -> list[str]:
+        """List the hashes of versions."""
+        db = await self._session.turn()
+        return sorted({one.hash for one in db.versions if workflow in (None, one.workflow)})
+
     async def list_workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
         return workflows(await self._session.turn(), after, limit)

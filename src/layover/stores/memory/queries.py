@@ -12,6 +12,7 @@ from layover.ports.trigger_records import TRIGGER_STATES
 from layover.ports.view_records import ExecutionRow, Gauges, Loaded, PointFilter, Standing
 from layover.stores.checks import at_most, check_ids
 from layover.stores.execution_search import fits
+from layover.stores.execution_waits import KINDS, awaited_counts, of_those_that_wait, those_that_wait
 from layover.stores.filters import check_conditions, document_fulfils
 from layover.stores.json_contains import check_where, document_contains
 from layover.stores.memory.search_terms import may_be_found
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.records import Entry, Head, PointRow, Wait
-    from layover.ports.view_records import ExecutionFilter, PausedFilter, RestingCounts
+    from layover.ports.view_records import AwaitedCounts, ExecutionFilter, PausedFilter, RestingCounts
     from layover.stores.memory.database import MemoryDatabase
     from layover.stores.memory.session import MemorySession
 
@@ -75,6 +76,10 @@ class MemoryQueries:
     async def count_by_status(self) -> dict[str, int]:
         """Count executions by status."""
         return counts(await self._session.turn())
+
+    async def count_awaited(self, most: int) -> AwaitedCounts:
+        """Count executions by what they wait on."""
+        return awaited(await self._session.turn(), most)
 
     async def count_resting(self, workflow: str, most: int) -> RestingCounts:
         """Count what has not ended of a workflow."""
@@ -134,11 +139,24 @@ def page(db: MemoryDatabase, wanted: ExecutionFilter) -> list[ExecutionRow]:
     check_ids([wanted.after[1]] if wanted.after is not None else [])
     check_where(wanted.where)
     check_conditions(wanted.conditions)
+    narrowed = of_those_that_wait(wanted)
+    if narrowed is None:
+        return []
     terms = wanted.terms if wanted.q is None else None
     ids = [id_ for id_ in db.heads if terms is None or may_be_found(db, id_, terms)]
     rows = [_execution(db, execution_id) for execution_id in ids]
-    found = [row for row in rows if _is_wanted(row, wanted) and _began_with(db, row, wanted)]
+    found = [row for row in rows if _is_wanted(row, narrowed) and _began_with(db, row, narrowed)]
+    if narrowed.on:
+        found = those_that_wait(found, _open_kinds(db), narrowed)
     return sorted(found, key=_age, reverse=True)[: at_most(wanted.limit)]
+
+
+def _open_kinds(db: MemoryDatabase) -> dict[str, set[str]]:
+    kinds: dict[str, set[str]] = {}
+    for row in db.points.values():
+        if row.status == "open":
+            kinds.setdefault(row.execution_id, set()).add(row.point.kind)
+    return kinds
 
 
 def _is_wanted(row: ExecutionRow, wanted: ExecutionFilter) -> bool:
@@ -217,6 +235,22 @@ def _point_age(row: PointRow) -> tuple[int, str]:
 def counts(db: MemoryDatabase) -> dict[str, int]:
     """Count executions by status."""
     return dict(Counter(head.status for head in db.heads.values()))
+
+
+def awaited(db: MemoryDatabase, most: int) -> AwaitedCounts:
+    """Count executions by what they wait on."""
+    counted: dict[str, tuple[int, int]] = {}
+    for word, kinds in KINDS.items():
+        rows = [row for row in db.points.values() if row.point.kind in kinds and row.status in ("open", "answered")]
+        rows = sorted(rows, key=_point_age)[:most]
+        counted[word] = len({row.execution_id for row in rows if row.status == "open"}), len(rows)
+    kinds_of = _open_kinds(db)
+    waiting = [one for one in db.heads.values() if one.status == "waiting"][:most]
+    retrying = [one for one in waiting if one.wake_at is not None and one.execution_id not in kinds_of]
+    paused = [one for one in db.heads.values() if one.status == "paused"][:most]
+    held = [one for one in paused if PEOPLE.isdisjoint(kinds_of.get(one.execution_id, ()))]
+    counted |= {"retry": (len(retrying), len(waiting)), "operator": (len(held), len(paused))}
+    return awaited_counts(counted, most)
 
 
 def resting(db: MemoryDatabase, workflow: str, most: int) -> RestingCounts:

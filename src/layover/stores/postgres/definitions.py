@@ -79,6 +79,12 @@ class PostgresDefinitions:
         # The statement reads the index backwards.
         return [version_of(row) for row in reversed(await db.fetch("latest_versions"))]
 
+    async def list_hashes(self, workflow: str | None = None) -> list[str]:
+        """List the hashes of all versions of a workflow, or of every workflow."""
+        db = self._session.db
+        rows = await (db.fetch("list_hashes") if workflow is None else db.fetch("hashes_of_workflow", workflow))
+        return sorted({row[0] for row in rows})
+
     async def list_workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List the newest versions of workflows, by name, after one of them."""
         return [version_of(row) for row in await self._session.db.fetch("latest_versions_after", after, at_most(limit))]

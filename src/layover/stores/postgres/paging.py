@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from layover.stores.checks import at_most, check_ids
 from layover.stores.execution_search import (
     MOST_ALIKE,
+    Candidates,
     PartedSearch,
     alike,
     candidates_of,
@@ -21,6 +22,7 @@ from layover.stores.execution_search import (
     merged,
     with_tag_of,
 )
+from layover.stores.execution_waits import MOST_WAITING, kinds_awaited, of_those_that_wait, those_that_wait
 from layover.stores.filters import check_conditions, document_fulfils
 from layover.stores.json_contains import check_where, document_contains
 from layover.stores.postgres.rows import execution_of
@@ -28,7 +30,6 @@ from layover.stores.postgres.rows import execution_of
 if TYPE_CHECKING:
     from layover.core.search_terms import TermSearch
     from layover.ports.view_records import ExecutionFilter, ExecutionRow
-    from layover.stores.execution_search import Candidates
     from layover.stores.postgres.database import Row, StatementRunner
 
 # A first page begins beyond any row: the same comparison then serves every page, and uses the index.
@@ -46,10 +47,9 @@ async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRo
     check_where(wanted.where)
     check_conditions(wanted.conditions)
     limit = at_most(wanted.limit)
-    if wanted.terms is not None and wanted.q is None:
-        return await _of_terms(db, from_the_end(wanted), wanted.terms)
     if is_search(wanted):
-        return await _found(db, from_the_end(wanted), limit)
+        narrowed = of_those_that_wait(from_the_end(wanted))
+        return await _found(db, narrowed, limit) if narrowed is not None else []
     if not wanted.conditions or not limit:
         return await _part(db, wanted)
     found: list[ExecutionRow] = []
@@ -65,12 +65,14 @@ async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRo
 
 
 async def _found(db: StatementRunner, wanted: ExecutionFilter, limit: int) -> list[ExecutionRow]:
+    if wanted.q is None and wanted.terms is not None:
+        return await _of_terms(db, wanted, wanted.terms)
     if wanted.q is None:
-        return await _searched(db, wanted, wanted, candidates_of(wanted))
+        return await _searched(db, wanted, wanted, candidates_of(wanted) or await _of_others(db, wanted))
     lists = [await _searched(db, with_tag_of(wanted), wanted, None)]
     for statement, first, last in alike(wanted.q):
         rows = [execution_of(row) for row in await db.fetch(statement, first, last, MOST_ALIKE)]
-        lists.append(await _beginning_with(db, rows, wanted))
+        lists.append(await _waiting(db, await _beginning_with(db, rows, wanted), wanted))
     return merged(lists, wanted, limit)
 
 
@@ -90,7 +92,7 @@ async def _searched(
             value = () if candidates.value is None else (candidates.value,)
             found = await db.fetch(candidates.statement, chosen.limit, *after, *value)
             rows = [execution_of(row) for row in found]
-        search.take(rows, await _beginning_with(db, rows, wanted))
+        search.take(rows, await _waiting(db, await _beginning_with(db, rows, wanted), wanted))
     return search.found[: at_most(wanted.limit)]
 
 
@@ -101,8 +103,32 @@ async def _of_terms(db: StatementRunner, wanted: ExecutionFilter, terms: TermSea
         after = part.after if part.after is not None else _NEWEST
         values = (part.limit, *after, list(terms.exact), terms.first, terms.last)
         rows = [execution_of(row) for row in await db.fetch("list_executions_of_terms", *values)]
-        search.take(rows, await _beginning_with(db, rows, wanted))
+        search.take(rows, await _waiting(db, await _beginning_with(db, rows, wanted), wanted))
     return search.found[: at_most(wanted.limit)]
+
+
+async def _of_others(db: StatementRunner, wanted: ExecutionFilter) -> Candidates | None:
+    """Return the executions of all points of which one has to be open, if those are few; or those of definitions."""
+    kinds = kinds_awaited(wanted)
+    if wanted.tag is not None:
+        return None
+    if kinds is None:
+        of_status = bool(wanted.status) and "completed" not in wanted.status
+        return None if of_status or not wanted.hashes else Candidates("list_executions_of_hashes", [*wanted.hashes])
+    points = await db.fetch("executions_of_waiting_points", list(kinds), MOST_WAITING + 1)
+    if len(points) > MOST_WAITING:
+        return None
+    return Candidates("list_executions_of_ids", list({row[0] for row in points}))
+
+
+async def _waiting(db: StatementRunner, rows: list[ExecutionRow], wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """Return the executions that wait on what a filter says."""
+    if not wanted.on or not rows:
+        return rows
+    kinds: dict[str, set[str]] = {}
+    for id_, kind in await db.fetch("open_kinds_of_executions", [row.head.execution_id for row in rows]):
+        kinds.setdefault(id_, set()).add(kind)
+    return those_that_wait(rows, kinds, wanted)
 
 
 async def _beginning_with(db: StatementRunner, rows: list[ExecutionRow], wanted: ExecutionFilter) -> list[ExecutionRow]:

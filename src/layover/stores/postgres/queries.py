@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 from layover.core.engine.events import PointKind
 from layover.ports.view_records import Loaded, Standing
 from layover.stores.checks import at_most, check_ids, check_texts
+from layover.stores.execution_waits import KINDS, awaited_counts
 from layover.stores.postgres.batcher import Batcher
 from layover.stores.postgres.gauges import read_gauges
 from layover.stores.postgres.paging import page
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Entry, Head, PointRow, QueuedCommand, Wait
     from layover.ports.view_records import (
+        AwaitedCounts,
         ExecutionFilter,
         ExecutionRow,
         Gauges,
@@ -206,6 +208,20 @@ class PostgresQueries(TimedQueries):
         return await self._session.db.transact(count)
 
     @timed
+    async def count_awaited(self, most: int) -> AwaitedCounts:
+        """Count executions by what they wait on."""
+
+        async def count(tx: Transaction) -> AwaitedCounts:
+            counted: dict[str, tuple[int, int]] = {}
+            for word, kinds in KINDS.items():
+                counted[word] = _counted(await tx.fetchrow("count_waiting_on", list(kinds), most))
+            for word, name in (("retry", "count_retrying"), ("operator", "count_held")):
+                counted[word] = _counted(await tx.fetchrow(name, most))
+            return awaited_counts(counted, most)
+
+        return await self._session.db.transact(count)
+
+    @timed
     async def count_resting(self, workflow: str, most: int) -> RestingCounts:
         """Count what has not ended of a workflow."""
 
@@ -221,6 +237,11 @@ class PostgresQueries(TimedQueries):
     async def read_gauges(self, now: int, before: int, workflows: int) -> Gauges:
         """Count what has not ended or waits."""
         return await self._session.db.transact(lambda tx: read_gauges(tx, now, before, workflows))
+
+
+def _counted(row: Row | None) -> tuple[int, int]:
+    count, looked_at = row or (0, 0)
+    return count, looked_at
 
 
 def _loaded(row: Row) -> Loaded:

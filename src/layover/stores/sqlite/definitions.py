@@ -76,6 +76,10 @@ class SqliteDefinitions:
         """List versions."""
         return await self._session.read(lambda db: versions(db, workflow))
 
+    async def list_hashes(self, workflow: str | None = None) -> list[str]:
+        """List the hashes of versions."""
+        return await self._session.read(lambda db: hashes(db, workflow))
+
     async def list_workflows(self, after: str = "", limit: int = 100) -> list[Version]:
         """List workflows."""
         return await self._session.read(lambda db: workflows(db, after, limit))
@@ -125,6 +129,13 @@ def versions(db: apsw.Connection, workflow: str | None) -> list[Version]:
     if workflow is None:
         return [version_of(row) for row in db.execute(SQL["latest_versions"])]
     return [version_of(row) for row in db.execute(SQL["versions_of_workflow"], {"workflow": workflow})]
+
+
+def hashes(db: apsw.Connection, workflow: str | None) -> list[str]:
+    """List the hashes of all versions of a workflow, or of every workflow."""
+    name = "list_hashes" if workflow is None else "hashes_of_workflow"
+    found = db.execute(SQL[name], {"workflow": workflow} if workflow is not None else None)
+    return sorted({str(hash_) for (hash_,) in found})
 
 
 def workflows(db: apsw.Connection, after: str, limit: int) -> list[Version]:

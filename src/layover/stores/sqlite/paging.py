@@ -22,13 +22,17 @@ from layover.stores.execution_search import (
     merged,
     with_tag_of,
 )
+from layover.stores.execution_waits import MOST_WAITING, kinds_awaited, of_those_that_wait, those_that_wait
 from layover.stores.filters import check_conditions, encode_conditions
 from layover.stores.ids import key
+from layover.stores.ids import text as text_of
 from layover.stores.json_contains import check_where
 from layover.stores.sqlite.rows import HEAD_COLUMNS, execution_of
 from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import apsw
 
     from layover.core.search_terms import TermSearch
@@ -39,6 +43,7 @@ if TYPE_CHECKING:
 
 # A first page begins beyond any row: the same comparison then serves every page, and uses the index.
 _NEWEST = (2**63 - 1, b"\xff" * 16)
+_MOST_WORKFLOWS = 50  # whose lists are merged; of more, all executions are gone through
 _CREATED_AT, _ID = HEAD_COLUMNS + 2, 0  # the columns that rows are ordered by
 
 
@@ -48,27 +53,51 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
     check_ids([one for one in ids if one is not None])
     check_where(wanted.where)
     check_conditions(wanted.conditions)
-    if wanted.terms is not None and wanted.q is None:
-        chosen = from_the_end(wanted)
-        return _searched(db, chosen, chosen, _ways_of_terms(wanted.terms))
-    return _found(db, from_the_end(wanted)) if is_search(wanted) else _listed(db, wanted, _ways(wanted))
+    if not is_search(wanted):
+        return _listed(db, wanted, _ways(wanted))
+    narrowed = of_those_that_wait(from_the_end(wanted))
+    return _found(db, narrowed) if narrowed is not None else []
 
 
 def _found(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
     limit = at_most(wanted.limit)
     if wanted.q is None:
-        return _searched(db, wanted, wanted, _candidates(wanted))
+        ways = _candidates(db, wanted) if wanted.terms is None else _ways_of_terms(wanted.terms)
+        return _searched(db, wanted, wanted, ways)
     lists = [_searched(db, with_tag_of(wanted), wanted, [("list_executions_of_tag", {})])]
     for statement, first, last in alike(wanted.q):
         of_id = statement == "list_executions_of_ids_from"
         ends: Values = {"first": key(first), "last": key(last)} if of_id else {"first": first, "last": last}
-        lists.append(_listed(db, wanted, [(statement, {**ends, "most": MOST_ALIKE})]))
+        lists.append(_waiting(db, _listed(db, wanted, [(statement, {**ends, "most": MOST_ALIKE})]), wanted))
     return merged(lists, wanted, limit)
 
 
-def _candidates(wanted: ExecutionFilter) -> list[tuple[str, Values]]:
+def _candidates(db: apsw.Connection, wanted: ExecutionFilter) -> list[tuple[str, Values]]:
     found = candidates_of(wanted) if wanted.parent_id is None else None
-    return _ways(wanted) if found is None else [(found.statement, {"value": found.value})]
+    if found is not None:
+        return [(found.statement, {"value": found.value})]
+    kinds, usual = kinds_awaited(wanted), _ways(wanted)
+    if kinds is None and usual == [("list_executions", {})] and wanted.hashes is not None:
+        given: Values = {"hashes": _list(wanted.hashes), "most": _MOST_WORKFLOWS + 1}
+        workflows: list[Values] = [{"workflow": name} for (name,) in db.execute(SQL["workflows_of_hashes"], given)]
+        few = len(workflows) <= _MOST_WORKFLOWS
+        return [("list_executions_of_workflow", workflow) for workflow in workflows] if few else usual
+    if kinds is None or wanted.parent_id is not None or wanted.tag is not None:
+        return usual
+    points = db.execute(SQL["executions_of_waiting_points"], {"kinds": _list(kinds), "most": MOST_WAITING + 1})
+    ids = [id_.hex() for (id_,) in points]
+    return usual if len(ids) > MOST_WAITING else [("list_executions_of_ids", {"ids": _list(set(ids))})]
+
+
+def _waiting(db: apsw.Connection, rows: list[ExecutionRow], wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """Return the executions that wait on what a filter says."""
+    if not wanted.on or not rows:
+        return rows
+    kinds: dict[str, set[str]] = {}
+    ids = _list([key(row.head.execution_id).hex() for row in rows])
+    for id_, kind in db.execute(SQL["open_kinds_of_executions"], {"ids": ids}):
+        kinds.setdefault(text_of(id_), set()).add(kind)
+    return those_that_wait(rows, kinds, wanted)
 
 
 def _searched(
@@ -77,7 +106,8 @@ def _searched(
     """Read what statements list in parts, and return what fits a filter."""
     search = PartedSearch(wanted, at_most(wanted.limit))
     while (part := search.part) is not None:
-        search.take(_listed(db, replace(read, after=part.after, limit=part.limit), ways))
+        rows = _listed(db, replace(read, after=part.after, limit=part.limit), ways)
+        search.take(rows, _waiting(db, rows, wanted))
     return search.found[: at_most(wanted.limit)]
 
 
@@ -86,7 +116,7 @@ def _listed(db: apsw.Connection, wanted: ExecutionFilter, ways: list[tuple[str, 
     limit = at_most(wanted.limit)
     usual: Values = {
         "workflow": wanted.workflow,
-        "status": msgspec.json.encode(wanted.status).decode() if wanted.status else None,
+        "status": _list(wanted.status) if wanted.status else None,
         "tag": wanted.tag,
         "where": wanted.where,
         "conditions": encode_conditions(wanted.conditions) if wanted.conditions else None,
@@ -120,3 +150,7 @@ def _ways(wanted: ExecutionFilter) -> list[tuple[str, Values]]:
     if wanted.workflow is not None:
         return [("list_executions_of_workflow", {})]
     return [("list_executions", {})]
+
+
+def _list(values: Iterable[str]) -> str:
+    return msgspec.json.encode([*values]).decode()

@@ -9,6 +9,7 @@ from msgspec.structs import asdict
 
 from layover.ports.view_records import Loaded, Standing
 from layover.stores.checks import at_most
+from layover.stores.execution_waits import KINDS, awaited_counts
 from layover.stores.ids import key
 from layover.stores.read_times import TimedQueries, timed
 from layover.stores.resting import BEGINNING, OPEN, node_of_body, resting_counts
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Entry, Head, PointRow, QueuedCommand, Wait
     from layover.ports.view_records import (
+        AwaitedCounts,
         ExecutionFilter,
         ExecutionRow,
         Gauges,
@@ -115,6 +117,11 @@ class SqliteQueries(TimedQueries):
         return await self._session.read(counts)
 
     @timed
+    async def count_awaited(self, most: int) -> AwaitedCounts:
+        """Count executions by what they wait on."""
+        return await self._session.read(lambda db: awaited(db, most))
+
+    @timed
     async def count_resting(self, workflow: str, most: int) -> RestingCounts:
         """Count what has not ended of a workflow."""
         return await self._session.read(lambda db: resting(db, workflow, most))
@@ -148,6 +155,16 @@ def head_by_id(db: apsw.Connection, id_: bytes) -> Head | None:
 def commands_after(db: apsw.Connection, id_: bytes, after: int) -> list[QueuedCommand]:
     """Read the commands of an execution after one of them."""
     return [command_of(row) for row in db.execute(SQL["commands_after"], {"id": id_, "after": after})]
+
+
+def awaited(db: apsw.Connection, most: int) -> AwaitedCounts:
+    """Count executions by what they wait on."""
+    counted: dict[str, tuple[int, int]] = {}
+    for word, kinds in KINDS.items():
+        counted[word] = db.execute(SQL["count_waiting_on"], {"kinds": _list(kinds), "most": most}).fetchall()[0]  # type: ignore[assignment]  # as the tables are
+    for word, name in (("retry", "count_retrying"), ("operator", "count_held")):
+        counted[word] = db.execute(SQL[name], {"most": most}).fetchall()[0]  # type: ignore[assignment]  # the same
+    return awaited_counts(counted, most)
 
 
 def resting(db: apsw.Connection, workflow: str, most: int) -> RestingCounts:

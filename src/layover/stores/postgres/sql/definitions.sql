@@ -137,3 +137,9 @@ INSERT INTO layover.definition_texts (workflow, number, media_type, body, change
 SELECT workflow, number, media_type, body, changed_at
 FROM unnest($1::text[], $2::integer[], $3::text[], $4::bytea[], $5::bigint[])
     AS given (workflow, number, media_type, body, changed_at)
+
+-- name: list_hashes
+SELECT hash FROM layover.versions
+
+-- name: hashes_of_workflow
+SELECT hash FROM layover.versions WHERE workflow = $1::text

@@ -53,3 +53,9 @@ LIMIT :limit
 INSERT INTO definition_texts (workflow, number, media_type, body, changed_at)
 VALUES (:workflow, :number, :media_type, :body, :changed_at)
 ON CONFLICT DO NOTHING
+
+-- name: list_hashes
+SELECT hash FROM versions
+
+-- name: hashes_of_workflow
+SELECT hash FROM versions WHERE workflow = :workflow

@@ -1,0 +1,1 @@
+DROP INDEX layover.executions_by_user;
