@@ -59,6 +59,7 @@ fork_execution          -    -     -        -      -        yes      yes
 plan_fork               -    -     -        yes    yes      yes      yes
 stream                  -    -     -        yes    yes      yes      yes
 follow_changes          -    -     -        yes    yes      yes      yes
+examine                 -    -     -        -      -        -        yes
 list_pause_points       -    -     -        yes    yes      yes      yes
 get_pause_point         -    -     -        yes    yes      yes      yes
 get_receipt             -    -     -        -      -        -        yes
