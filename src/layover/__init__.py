@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from layover.model.batches import BatchCanary, BatchInfo, BatchItem
     from layover.model.deliveries import Delivery, DeliveryAttempt, Destination, Notification, Redelivered
     from layover.model.deploy_plans import DeployGroup, DeployPlan
+    from layover.model.diagnosis import Diagnosis, Finding
     from layover.model.executions import (
         Attempt,
         Event,
@@ -173,6 +174,7 @@ __all__ = [
     "DeployPlan",
     "Destination",
     "DestinationHandle",
+    "Diagnosis",
     "Difference",
     "Differences",
     "DryRun",
@@ -188,6 +190,7 @@ __all__ = [
     "ExecutionHandle",
     "ExecutionSummary",
     "Failure",
+    "Finding",
     "Fired",
     "ForkPlan",
     "FoundNode",
@@ -333,6 +336,7 @@ _NAMES = {
         "Attempt Event Execution ExecutionCounts ExecutionSummary Graph GraphEdge GraphNode Lease Leg LogLine "
         "NodeExecution Progress ReplayStep WaitingOn Why WhyReason"
     ),
+    "layover.model.diagnosis": "Diagnosis Finding",
     "layover.model.monitoring": "DueTimer QueueLengths RunningInstance Stats StatsBucket",
     "layover.model.node_searches": "FoundNode",
     "layover.model.pause_ends": "ResumeSignal",

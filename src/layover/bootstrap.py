@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from layover.nodes.registry import AnyFunction
     from layover.ports.store import Store
+    from layover.ports.vitals import Vitals
     from layover.runtime.runtime import Runtime
     from layover.runtime.settings import RuntimeSettings
     from layover.stores.migrations import Shape
     from layover.stores.postgres.address import Address
-    from layover.stores.vitals import Vitals
 
 DEFAULT = "sqlite:///layover.db"
 _SECRET = re.compile(r"://[^@]*@|[?#].*")

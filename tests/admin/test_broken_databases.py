@@ -15,9 +15,10 @@ import apsw
 import pytest
 
 from layover import Engine, admin
-from layover.admin.examination.database import hint_for, judge_vitals
+from layover.admin.examination.database import hint_for
 from layover.errors import LayoverError
-from layover.stores.vitals import Vitals
+from layover.ports.vitals import Vitals
+from layover.runtime.examination.database import judge_vitals
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -11,9 +11,9 @@ import apsw
 import pytest
 
 from layover import Engine, admin
-from layover.admin.examination.database import judge_clock, judge_vitals
-from layover.admin.examination.executions import _MANY_CLOSED
-from layover.stores.vitals import Vitals
+from layover.ports.vitals import Vitals
+from layover.runtime.examination.database import judge_clock, judge_vitals
+from layover.runtime.examination.executions import _MANY_CLOSED
 from tests.runtime.harness import address_in
 from tests.servers.postgres import run, schema_of
 
@@ -196,7 +196,7 @@ async def test_messages_that_are_not_delivered_are_a_warning(tmp_path: Path) -> 
 
 
 async def test_a_database_that_only_grows_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("layover.admin.examination.executions._MANY_CLOSED", 1)
+    monkeypatch.setattr("layover.runtime.examination.executions._MANY_CLOSED", 1)
     assert _MANY_CLOSED > 1
     async with Engine(address_in(tmp_path)) as engine:
         await engine.register("name: plain\nnodes: [{id: a, type: end}]")

@@ -56,6 +56,7 @@ list_retries            -    -     -        yes    yes      yes      yes
 fork_execution          -    -     -        -      -        yes      yes
 stream                  -    -     -        yes    yes      yes      yes
 follow_changes          -    -     -        yes    yes      yes      yes
+examine                 -    -     -        -      -        -        yes
 list_pause_points       -    -     -        yes    yes      yes      yes
 get_pause_point         -    -     -        yes    yes      yes      yes
 get_receipt             -    -     -        -      -        -        yes

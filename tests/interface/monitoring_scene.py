@@ -24,6 +24,10 @@ async def monitoring(play: Play) -> None:
     found = [one for one in timers if one.execution_id == started.id]
     play.note("timers", [(one.workflow, one.status, one.overdue, one.waiting_summary) for one in found])
     await play.call(started, "cancel")
+    diagnosis = await play.call(door, "doctor")
+    own = {"durability", "disk"}  # as the database is
+    found = sorted(one.what for one in diagnosis.findings if one.what not in own)
+    play.note("doctor", (diagnosis.ok, found))
     await play.do(door, "node_types")
     schema = await play.call(door, "definition_schema")
     play.note("schema", sorted(schema["$defs"]))

@@ -8,7 +8,6 @@ from layover.admin.addresses import address_of, without_password
 from layover.admin.audit import new_audit_key, verify_audit, verify_receipt
 from layover.admin.database_copy import CopyReport, CopyViolation, copy
 from layover.admin.diagnosis import doctor
-from layover.admin.findings import Diagnosis, Finding
 from layover.admin.instances import running_instances
 from layover.admin.migration import MigrationReport, Schema, migrate, schema_of
 from layover.admin.operator_engine import OperatorEngine
@@ -16,6 +15,7 @@ from layover.admin.progress import AdminProgress
 from layover.admin.queue import WorkQueue, queue_of
 from layover.admin.retention import Purged, purge
 from layover.admin.verification import Verification, verify
+from layover.model.diagnosis import Diagnosis, Finding
 from layover.runtime.audit.findings import AuditFinding, AuditVerification
 from layover.runtime.audit.receipts import ReceiptCheck
 from layover.runtime.maintenance.database_copy import Tally

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from layover.admin.addresses import file_of, without_password
 from layover.admin.examination.database import examine_database, examine_file, examine_library
 from layover.admin.examination.executions import examine_executions
-from layover.admin.examination.machine import examine_machine
 from layover.admin.examination.settings import examine_settings
-from layover.admin.findings import Diagnosis, Finding
 from layover.api.access.config import InvalidSetting
 from layover.config.configuration import configure
+from layover.model.diagnosis import Diagnosis, Finding, diagnosis_of
+from layover.runtime.examination.machine import examine_machine
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Iterable
@@ -39,14 +39,14 @@ async def doctor(
         configuration = configure({"db": db}, config=config)
     except InvalidSetting as error:
         wrong = [Finding(f"setting {where}", "problem", text, _HOW_TO_SET) for where, text in error.errors]
-        return Diagnosis(findings=tuple(wrong))
+        return diagnosis_of(tuple(wrong))
     place = configuration.command.db
     kept = await examine_library(place)
     found = [*examine_settings(configuration), *examine_machine(), kept, *await _found_in("file", _file(place))]
     if kept.health != "problem" or file_of(place) is not None:  # a server out of reach is not asked more
         found += await _found_in("database", examine_database(place))
         found += await _found_in("executions", examine_executions(place, configuration.engine, nodes))
-    return Diagnosis(findings=tuple(map(_without_password, found)))
+    return diagnosis_of(tuple(map(_without_password, found)))
 
 
 async def _file(place: str) -> list[Finding]:

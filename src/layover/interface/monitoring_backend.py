@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from layover.model.diagnosis import Diagnosis
     from layover.model.monitoring import DueTimer, RunningInstance, Stats, StatsSpan
     from layover.model.shared import Page
 
@@ -17,6 +18,9 @@ class MonitoringBackend(Protocol):
 
     async def timers(self, limit: int, cursor: str | None) -> Page[DueTimer]:
         """Return a page of what is due at a moment, the earliest first."""
+
+    async def doctor(self) -> Diagnosis:
+        """Return what keeps the engine, its database or the executions from working."""
 
     async def stats(self, span: StatsSpan) -> Stats:
         """Return figures over a stretch of time, and how much waits now."""

@@ -10,6 +10,7 @@ from layover.model.monitoring import StatsSpan
 
 if TYPE_CHECKING:
     from layover.interface.backend import Backend
+    from layover.model.diagnosis import Diagnosis
     from layover.model.monitoring import DueTimer, RunningInstance, Stats
 
 STATS_SPANS = get_args(StatsSpan)
@@ -27,6 +28,14 @@ class MonitoringDoor:
     def timers(self) -> Listing[DueTimer]:
         """Return what is due at a moment and driven by no instance, the earliest first."""
         return Listing(self._backend.monitoring.timers)
+
+    async def doctor(self) -> Diagnosis:
+        """Return what keeps the engine, its database or the executions from working, and what to do; it needs `admin`.
+
+        Of open executions the newest 10,000 are looked at, for five seconds at most, and what was found is given again
+        for as long.
+        """
+        return await self._backend.monitoring.doctor()
 
     async def stats(self, span: StatsSpan = "hour") -> Stats:
         """Return figures over the last hour, day or week, and how much waits now.

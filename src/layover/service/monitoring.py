@@ -13,6 +13,7 @@ from layover.service.cursors import cursor_of, parsed_uuid
 from layover.service.pages import MOST
 
 if TYPE_CHECKING:
+    from layover.model.diagnosis import Diagnosis
     from layover.model.monitoring import Stats, StatsSpan
     from layover.service.actor import Actor
 
@@ -75,6 +76,11 @@ class MonitoringService:
         if len(heads) <= most:
             return Page(items=items)
         return Page(items=items, next=cursor_of(max(heads[most - 1].wake_at or 0, 0), heads[most - 1].execution_id))
+
+    async def doctor(self) -> Diagnosis:
+        """Return what keeps the engine, its database or the executions from working."""
+        self._actor.require("admin")
+        return await self._actor.runtime.operations.examiner.examine()
 
     async def stats(self, span: StatsSpan) -> Stats:
         """Return figures over a stretch of time, and how much waits now."""

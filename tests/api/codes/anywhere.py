@@ -210,9 +210,15 @@ async def _with_fault(stage: Stage, route: Route, fault: str) -> Answered:
     return await stage.api.ask(request.method, request.path, request.body, headers=headers, **reaching)
 
 
+# `examine` tells what is wrong with the database, once it knows who asks.
+_ONLY_WHO_ASKS = frozenset(
+    {"me", "openapi", "get_session", "sign_out", "list_node_types", "get_definition_schema", "examine"}
+)
+
+
 async def _reaching(stage: Stage, route: Route) -> dict[str, Any]:
     """Return how a request comes to use the store: by what it does, or else by who asks, or by its key."""
-    if route.name in ("me", "openapi", "get_session", "sign_out", "list_node_types", "get_definition_schema"):
+    if route.name in _ONLY_WHO_ASKS:
         key = await stage.api.key_of(f"{stage.name()}:viewer")  # nobody has seen it yet
         return {"as_": "", "headers": {"authorization": f"Bearer {key}"}}
     # A workflow that was just deleted is known to be.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 @route("list_instances", 200)
 @route("list_timers", 200)
 @route("get_stats", 200)
+@route("examine", 200)
 @route("list_node_types", 200)
 @route("get_definition_schema", 200)
 async def all_of_it(stage: Stage, route: Route) -> Answered:

@@ -9,21 +9,16 @@ from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from layover.admin.addresses import file_of, without_password
-from layover.admin.findings import Finding, judged
 from layover.admin.reading import opened_to_read
 from layover.bootstrap import library, shape_of, try_lock, try_write, vitals_of
 from layover.errors import LayoverError, Unavailable
+from layover.model.diagnosis import Finding
+from layover.runtime.examination.database import READ_ONLY, judge_clock, judge_space, judge_vitals
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from layover.stores.vitals import Vitals
-
-_LITTLE_SPACE: Final = 500_000_000
-_NO_SPACE: Final = 10_000_000  # a commit and the files beside the database need some
-_LONG_LOG: Final = 1_000_000_000
-_SKEW: Final = 5_000  # milliseconds
 _REACH: Final = "Start it, and check the address: --db, LAYOVER_DB, or db in layover.toml."
 _LOCAL: Final = "Keep the database in a folder of a local disk that may be written."
 _HINTS: Final = {
@@ -32,7 +27,7 @@ _HINTS: Final = {
     "pooled": "Add `?pooler=transaction` to the address.",
     "unreadable": "`layover verify` tells how much of it can be read.",
     "locked": "End the program that holds it (`fuser -v FILE` names it), or wait until it is done.",
-    "read_only": "Let this user write the file and its folder (chown, chmod); of a standby, name the primary.",
+    "read_only": READ_ONLY,
     "full": "Free some space on its disk; executions go on by themselves.",
     "io_error": "Free some space if the disk is full; otherwise look at the disk and at `dmesg`.",
     "too_slow": "Look at its load, at the network and at the disk: it answers too late.",
@@ -75,19 +70,12 @@ def examine_file(db: str) -> Iterator[Finding]:
     if not folder.is_dir():
         yield Finding("folder", "problem", f"{folder} does not exist", "Create it, or name another with --db.")
         return
-    yield _space_in(folder)
+    yield judge_space(shutil.disk_usage(folder).free)
     yield _locks_in(folder)
     if path.is_dir():
         yield Finding("file", "problem", f"{path} is a folder", "Name a file in it with --db.")
     elif path.is_file():
         yield from _writable(path)
-
-
-def _space_in(folder: Path) -> Finding:
-    free = shutil.disk_usage(folder).free
-    hint = "" if free >= _LITTLE_SPACE else "Free some space: nothing can be written to a full disk."
-    shown = f"{free / 1e9:.1f} GB free" if free >= 1e9 else f"{free / 1e6:.0f} MB free"
-    return judged("disk", shown, hint, "problem" if free < _NO_SPACE else "warning")
 
 
 def _writable(path: Path) -> Iterator[Finding]:
@@ -125,30 +113,6 @@ async def _vitals(db: str) -> list[Finding]:
     return []
 
 
-def judge_vitals(found: Vitals) -> Iterator[Finding]:
-    """Judge how carefully and how fast a database keeps what is written."""
-    careless = [
-        *([] if found.journal_mode in (None, "wal") else [f"journal_mode={found.journal_mode}"]),
-        *([] if found.fsync else ["fsync=off"]),
-        *([] if found.full_page_writes else ["full_page_writes=off"]),
-        *([] if found.synchronous_commit else ["synchronous_commit=off"]),
-    ]
-    hint = ""
-    if found.journal_mode not in (None, "wal"):
-        hint = "Start an instance on it, which sets WAL mode; if it stays so, keep the file on a local disk."
-    elif careless:
-        hint = "Set it on: what was confirmed is lost when the server's machine crashes."
-    yield judged("durability", ", ".join(careless) or "commits survive a crash", hint)
-    if found.read_only:
-        yield Finding("server", "problem", "only lets us read", _HINTS["read_only"])
-    if found.log_bytes > _LONG_LOG:
-        hint = "End what reads the file for long (backups, `sqlite3`): until then its log cannot be emptied."
-        yield Finding("write-ahead log", "warning", f"{found.log_bytes / 1e9:.1f} GB", hint)
-    if found.pooled:
-        hint = "Behind a pooler plans are compiled, which takes seconds: ALTER ROLE … SET jit = off;"
-        yield judged("pooler", "jit is on" if found.jit else "jit is off", hint if found.jit else "")
-
-
 async def _clock(db: str) -> list[Finding]:
     """Compare the clock of this machine with that of the database, by which deadlines are judged."""
     if file_of(db) is not None:
@@ -157,12 +121,6 @@ async def _clock(db: str) -> list[Finding]:
         async with opened_to_read(db) as store:
             return [judge_clock(await store.now() - time.time_ns() // 1_000_000)]
     return []
-
-
-def judge_clock(ahead: int) -> Finding:
-    """Judge by how many milliseconds the clock of a database is ahead of this machine's."""
-    hint = "Set both clocks by NTP: times in logs and in the database do not match." if abs(ahead) > _SKEW else ""
-    return judged("clock of the database", f"{ahead:+,} ms from this machine's", hint)
 
 
 def _locks_in(folder: Path) -> Finding:

@@ -1,41 +1,35 @@
-"""The executions: which could go on and do not, and what piles up."""
+"""The executions of a database that may be open elsewhere: it is opened only to read."""
 
 from __future__ import annotations
 
-from collections import Counter
 from shlex import quote
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from layover.admin.addresses import file_of, without_password
 from layover.admin.examination.database import hint_for
-from layover.admin.examination.secrets import examine_secrets
-from layover.admin.findings import Finding, judged
 from layover.bootstrap import inspectable_store, living_instances
-from layover.core.definitions.durations import brief_duration
 from layover.core.definitions.node_types import TYPES
 from layover.errors import LayoverError, Unavailable
+from layover.model.diagnosis import Finding
 from layover.nodes.registry import Registry
 from layover.ports.records import CLOSED
-from layover.runtime.dispatch.purger import horizons
-from layover.runtime.execution.unknown_commands import kinds_in
+from layover.runtime.examination.executions import (
+    OpenExecutions,
+    examine_outbox,
+    examine_retention,
+    judge_instances,
+    tell_counts,
+)
+from layover.runtime.examination.secrets import examine_secrets
 from layover.runtime.passive import PassiveRuntime
 from layover.secret_providers import built_in_providers
 from layover.settings import runtime_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
-    from layover.core.plan import PlannedGraph
     from layover.nodes.registry import AnyFunction
-    from layover.ports.view_records import ExecutionRow
     from layover.settings import Settings
-
-_LATE: Final = 60_000  # milliseconds for which something may be due without being done
-_PAGE: Final = 1_000
-_MOST_TOLD: Final = 20
-_MOST_MESSAGES: Final = 1_000
-_MANY_CLOSED: Final = 100_000
-_OPEN: Final = ("pending", "running", "pausing", "waiting", "paused")
 
 
 async def examine_executions(db: str, settings: Settings, nodes: Iterable[AnyFunction] | None) -> list[Finding]:
@@ -48,16 +42,17 @@ async def examine_executions(db: str, settings: Settings, nodes: Iterable[AnyFun
         return [Finding("database", "ok", f"{shown} is empty; the first command that writes fills it")]
     try:
         async with _looking_at(db, settings) as runtime:
-            living, counts = await _living(db), await runtime.lists.counts()
-            told = ", ".join(f"{count:,} {status}" for status, count in sorted(counts.items()) if count)
-            look = _OpenExecutions(runtime, living, nodes)
+            opened = runtime.operations
+            living, counts = await _living(db), await opened.lists.counts()
+            look = OpenExecutions(opened, living, _types_of(nodes) if nodes is not None else None)
+            how_to_start = f"layover worker --db {quote(shown)} --nodes MODULE"
             return [
-                Finding("database", "ok", f"opens; executions: {told or 'none'}"),
-                _instances(living, shown, is_open=any(counts.get(status) for status in _OPEN)),
+                tell_counts(counts),
+                judge_instances(living, counts, how_to_start) if living is not None else _unseen(),
                 *await look.findings(),
-                *await examine_secrets(runtime),
-                await _outbox(runtime),
-                await _retention(runtime, settings, sum(count for status, count in counts.items() if status in CLOSED)),
+                *await examine_secrets(opened.instance),
+                await examine_outbox(opened),
+                await examine_retention(opened, sum(count for status, count in counts.items() if status in CLOSED)),
             ]
     except LayoverError as error:
         if path is None and error.code == "missing":
@@ -82,89 +77,9 @@ async def _living(db: str) -> list[str] | None:
         return None
 
 
-def _instances(living: list[str] | None, shown: str, *, is_open: bool) -> Finding:
-    if living is None:
-        hint = "Run it as the user of the instances: they belong to another one."
-        return Finding("instances", "warning", "this user may not see which are alive", hint)
-    count = f"{len(living):,} instance{'' if len(living) == 1 else 's'} alive"
-    hint = f"Start one: layover worker --db {quote(shown)} --nodes MODULE" if is_open and not living else ""
-    return judged("instances", f"{count}{': ' if living else ''}{', '.join(living)}", hint)
-
-
-class _OpenExecutions:
-    """One pass over all open executions."""
-
-    def __init__(self, runtime: PassiveRuntime, living: list[str] | None, nodes: Iterable[AnyFunction] | None) -> None:
-        self._runtime = runtime
-        self._living = frozenset(living) if living is not None else None
-        self._known = _types_of(nodes) if nodes is not None else None
-        self._now = runtime.instance.clock.now()
-        self._oldest: int | None = None  # since when an execution is due
-        self._due = 0
-        self._left: Counter[str] = Counter()  # by the instance that holds them and is not alive
-        self._hashes: Counter[str] = Counter()  # of the versions that they run
-        self._stuck: list[Finding] = []
-
-    async def findings(self) -> list[Finding]:
-        after = None
-        while True:
-            page = await self._runtime.lists.list(status=_OPEN, after=after, limit=_PAGE)
-            for row in page:
-                await self._look_at(row)
-            if len(page) < _PAGE:
-                break
-            after = (page[-1].info.created_at, page[-1].head.execution_id)
-        return [self._queue(), *self._leases(), *await self._functions(), *self._stuck]
-
-    async def _look_at(self, row: ExecutionRow) -> None:
-        head = row.head
-        self._hashes[row.info.hash] += 1
-        if head.owner is not None and self._living is not None and head.owner not in self._living:
-            self._left[head.owner] += 1
-        if head.wake_at is not None and head.wake_at <= self._now and not head.missing:
-            self._due += 1
-            self._oldest = min(head.wake_at, self._oldest or head.wake_at)
-        trouble = _trouble(row, self._now)
-        if trouble and len(self._stuck) < _MOST_TOLD:
-            what, hint = trouble
-            summary = (await self._runtime.queries.why(head.execution_id)).summary
-            self._stuck.append(Finding(f"execution {head.execution_id}", "warning", f"{what}: {summary}", hint))
-
-    def _queue(self) -> Finding:
-        if self._oldest is None:
-            return Finding("queue", "ok", "nothing is due")
-        waits = self._now - self._oldest
-        hint = "Start more workers, or raise `executions` and `calls`: work comes faster than it is done."
-        text = f"{self._due:,} due, the oldest for {brief_duration(waits)}"
-        return judged("queue", text, hint if waits > _LATE else "")
-
-    def _leases(self) -> Iterator[Finding]:
-        for owner, count in self._left.most_common(_MOST_TOLD):
-            hint = "Another instance takes them over when the leases run out; start one if none is alive."
-            executions = f"{count:,} execution{'' if count == 1 else 's'}"
-            yield Finding("leases", "warning", f"{executions} held by {owner}, which is not alive", hint)
-
-    async def _functions(self) -> list[Finding]:
-        """Return which functions open executions may call that this machine does not have."""
-        if self._known is None:
-            return []
-        missing: Counter[str] = Counter()
-        for hash_, count in self._hashes.items():
-            plan = await self._runtime.instance.plans.of(hash_)
-            for type_ in set(_called_in(plan.graph)) - self._known:
-                missing[type_] += count
-        hint = f"Give them to an instance: --nodes MODULE with {', '.join(sorted(missing))}." if missing else ""
-        told = ", ".join(f"{type_} ({count:,} open)" for type_, count in missing.most_common(_MOST_TOLD))
-        return [judged("functions", f"missing here: {told}" if told else "all that open executions may call", hint)]
-
-
-def _called_in(graph: PlannedGraph) -> Iterator[str]:
-    """Yield the types of nodes that call a function, also in the bodies of containers."""
-    for node in graph.nodes:
-        if node.calls:
-            yield node.calls
-        for body in node.bodies.values():
-            yield from _called_in(body)
+def _unseen() -> Finding:
+    hint = "Run it as the user of the instances: they belong to another one."
+    return Finding("instances", "warning", "this user may not see which are alive", hint)
 
 
 def _types_of(nodes: Iterable[AnyFunction]) -> frozenset[str]:
@@ -172,47 +87,3 @@ def _types_of(nodes: Iterable[AnyFunction]) -> frozenset[str]:
     for function in nodes:
         registry.add(function)
     return frozenset({*TYPES, "http", *registry.parameters()})
-
-
-def _trouble(row: ExecutionRow, now: int) -> tuple[str, str] | None:
-    """Return what is wrong with an open execution at a glance, and the fix; nothing if it rests as it should."""
-    head = row.head
-    if head.missing:
-        since = f" for {brief_duration(now - head.missing_since)}" if head.missing_since is not None else ""
-        if kinds := kinds_in(head.missing):
-            told = f"no instance understands the command {', '.join(kinds)}{since}"
-            return told, "Start an instance of the release that sent it."
-        told = f"no instance has a function and a free call slot for {', '.join(head.missing)}{since}"
-        return told, "Start an instance with the function (--nodes), or raise `calls`."
-    if head.takeovers > 1:
-        hint = f"It may end its instances: read their logs; `layover pause {head.execution_id}` holds it meanwhile."
-        return f"lost {head.takeovers} instances in a row", hint
-    if head.wake_at is not None and now - head.wake_at > _LATE:
-        return f"due for {brief_duration(now - head.wake_at)} and not claimed", "Start a worker that has its functions."
-    return None
-
-
-async def _outbox(runtime: PassiveRuntime) -> Finding:
-    now = runtime.instance.clock.now()
-    found = await runtime.instance.store.outbox.read_due(now, _MOST_MESSAGES)
-    late = [message for message in found.due if now - message.due_at > _LATE]
-    if not late:
-        return Finding("outbox", "ok", "no message is late")
-    oldest = min(message.due_at for message in late)
-    senders = len({message.sender for message in late})
-    waits = brief_duration(now - oldest)
-    text = f"{len(late):,} messages of {senders:,} executions not delivered, the oldest for {waits}"
-    hint = "Start an instance: any delivers them. If one runs, its log says why not (`layover.outbox_relay`)."
-    return Finding("outbox", "warning", text, hint)
-
-
-async def _retention(runtime: PassiveRuntime, settings: Settings, closed: int) -> Finding:
-    """Tell whether closed executions are ever deleted."""
-    instance = runtime.instance
-    kept = settings.retention
-    expiring = await horizons(instance.store, instance.plans, instance.clock.now(), None) if kept is None else []
-    text = f"{closed:,} closed executions{f'; deleted after {kept}' if kept is not None else ''}"
-    hint = ""
-    if kept is None and not expiring and closed >= _MANY_CLOSED:
-        hint = "Set `retention`, or that of workflows: nothing is ever deleted, and the database grows."
-    return judged("retention", text, hint)

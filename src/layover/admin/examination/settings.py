@@ -6,16 +6,16 @@ import stat
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from layover.admin.findings import Finding, judged
 from layover.config.table import table
 from layover.interface.durations import milliseconds_of
+from layover.model.diagnosis import Finding, judged
+from layover.runtime.examination.settings import judge_lease
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from layover.config.configuration import Configuration
 
-_SHORT_LEASE: Final = 5_000  # milliseconds: garbage collection, a slow disk or a busy machine may take as long
 _OTHERS: Final = stat.S_IRGRP | stat.S_IROTH
 
 
@@ -25,9 +25,7 @@ def examine_settings(configuration: Configuration) -> Iterator[Finding]:
     told = ", ".join(f"{origins[one]} by {one}" for one in ("file", "environment", "flag") if origins[one])
     yield Finding("settings", "ok", told or "all as by default")
     yield from _file(configuration)
-    if (lease := milliseconds_of("lease_ttl", configuration.engine.lease_ttl)) < _SHORT_LEASE:
-        hint = "Set lease_ttl to 10s or more: an instance that is held up for longer loses its executions."
-        yield Finding("setting lease_ttl", "warning", f"{lease} ms is short", hint)
+    yield from judge_lease(milliseconds_of("lease_ttl", configuration.engine.lease_ttl))
 
 
 def _file(configuration: Configuration) -> Iterator[Finding]:

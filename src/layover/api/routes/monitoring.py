@@ -9,6 +9,7 @@ from msgspec import Meta
 
 from layover.api.request import Response
 from layover.api.routing import Routes
+from layover.model.diagnosis import Diagnosis
 from layover.model.monitoring import DueTimer, RunningInstance, Stats, StatsSpan
 from layover.model.shared import Page
 
@@ -51,6 +52,16 @@ async def list_timers(call: Request[None, TimersQuery]) -> Response:
     settings, query = call.services.settings, call.query
     limit = min(query.limit or settings.page, settings.longest_page)
     return Response(await call.service.monitoring.timers(limit, query.cursor))
+
+
+@routes.get("/doctor", needs=("admin",), answers={200: Diagnosis})
+async def examine(call: Request[None, NoQuery]) -> Response:
+    """Look for what keeps this server, its database or the executions from working, and say what to do about it.
+
+    It is examined for five seconds at most, the newest 10,000 open executions with it, and the same is answered again
+    for five seconds. Nothing is changed.
+    """
+    return Response(await call.service.monitoring.doctor())
 
 
 @routes.get("/stats", needs=_READ, query=StatsQuery, answers={200: Stats})

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Head
     from layover.ports.view_records import ActivityBucket
+    from layover.ports.vitals import Vitals
 
 
 class MonitoringStore(Protocol):
@@ -19,6 +20,9 @@ class MonitoringStore(Protocol):
 
     async def list_timers(self, after: tuple[int, str] | None, limit: int) -> list[Head]:
         """List what is due at a moment and driven by no instance, the earliest first, behind one that was seen."""
+
+    async def read_vitals(self) -> Vitals:
+        """Return how carefully the database keeps what is written, as far as it can be asked."""
 
     async def read_activity(self, starts: Sequence[int], width: int, most: int) -> list[ActivityBucket]:
         """Count what happened in stretches of time of one width; of each, so many rows are looked at."""

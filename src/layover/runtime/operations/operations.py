@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from layover.errors import Closed
+from layover.runtime.examination.examiner import Examiner
 from layover.runtime.operations.answers import Answers
 from layover.runtime.operations.callbacks import Callbacks
 from layover.runtime.operations.command_sender import CommandSender, CommandWaits
@@ -54,6 +55,7 @@ class Operations:
         self.trigger_resources = TriggerResources(instance, self.workflows)
         self.deliveries = Deliveries(instance, instance.delivery_sender)
         self.people = PeopleTable(instance, instance.directory)
+        self.examiner = Examiner(self)
 
 
 class Opened:

@@ -9,10 +9,10 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from layover.ports.errors import StoreUnusable
+from layover.ports.vitals import Vitals
 from layover.stores.migrations import Shape
 from layover.stores.postgres.database import PostgresSchema
 from layover.stores.postgres.migrations import applied_migrations, check_known, migrate, migrations
-from layover.stores.vitals import Vitals
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -64,14 +64,19 @@ async def library(address: Address) -> str:
 async def vitals_of(address: Address) -> Vitals:
     """Return how carefully a server keeps what is written, as it is set for our connections."""
     async with _opened(address) as db:
-        ((fsync, full_page_writes, synchronous_commit, jit, read_only),) = await db.fetch("server_settings")
+        return await vitals(db)
+
+
+async def vitals(db: PostgresSchema) -> Vitals:
+    """Return the same of an open database."""
+    ((fsync, full_page_writes, synchronous_commit, jit, read_only),) = await db.fetch("server_settings")
     return Vitals(
         fsync=fsync,
         full_page_writes=full_page_writes,
         synchronous_commit=synchronous_commit,
         read_only=read_only,
         jit=jit,
-        pooled=address.pooled,
+        pooled=db.address.pooled,
     )
 
 

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from layover.ports.view_records import ActivityBucket
 from layover.stores.checks import at_most, check_ids
+from layover.stores.postgres import admin
 from layover.stores.postgres.rows import head_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.ports.records import Head
+    from layover.ports.vitals import Vitals
     from layover.stores.postgres.database import Transaction
     from layover.stores.postgres.session import PostgresSession
 
@@ -35,6 +37,10 @@ class PostgresMonitoring:
         after = after if after is not None else _EARLIEST
         check_ids([after[1]])
         return [head_of(row) for row in await self._session.db.fetch("list_timers", at_most(limit), *after)]
+
+    async def read_vitals(self) -> Vitals:
+        """Return how carefully the server keeps what is written, as it is set for our connections."""
+        return await admin.vitals(self._session.db)
 
     async def read_activity(self, starts: Sequence[int], width: int, most: int) -> list[ActivityBucket]:
         """Count what happened in stretches of time."""

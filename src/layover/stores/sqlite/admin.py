@@ -9,6 +9,7 @@ import os
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import apsw
@@ -16,10 +17,13 @@ import apsw
 from layover.ports.errors import StoreUnavailable
 from layover.stores.instance_locks import InstanceLocks, is_held
 from layover.stores.migrations import Shape
+from layover.stores.sqlite import monitoring
 from layover.stores.sqlite.connection import check_library, connect, locks_beside, translated
 from layover.stores.sqlite.migrations import APPLICATION_ID, migrations
 from layover.stores.sqlite.statements import SQL
-from layover.stores.vitals import Vitals
+
+if TYPE_CHECKING:
+    from layover.ports.vitals import Vitals
 
 _SUFFIX = ".lock"
 _PATIENCE_MS = 2_000  # that a writer may hold a file, of which each holds it for milliseconds
@@ -49,10 +53,8 @@ def shape_of(path: Path) -> Shape:
 
 def vitals_of(path: Path) -> Vitals:
     """Return how carefully a file keeps what is written; how often it waits for the disk is up to each connection."""
-    log = path.with_name(f"{path.name}-wal")
     with closing(connect(path, readonly=True)) as connection, translated(path):
-        mode = str(connection.pragma("journal_mode"))
-    return Vitals(journal_mode=mode, log_bytes=log.stat().st_size if log.is_file() else 0)
+        return monitoring.vitals_of(connection, path)
 
 
 def library() -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from layover.ports.view_records import ActivityBucket
+from layover.ports.vitals import Vitals
 from layover.stores.checks import at_most
 from layover.stores.ids import key
 from layover.stores.sqlite.rows import head_of
@@ -13,6 +15,7 @@ from layover.stores.sqlite.statements import SQL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     import apsw
 
@@ -40,10 +43,25 @@ class SqliteMonitoring:
         values = {"after_at": after_at, "after_id": after_id, "limit": at_most(limit)}
         return await self._session.read(lambda db: [head_of(row) for row in db.execute(SQL["list_timers"], values)])
 
+    async def read_vitals(self) -> Vitals:
+        """Return how carefully the file keeps what is written."""
+        path = self._session.path
+        return await self._session.read(lambda db: vitals_of(db, path))
+
     async def read_activity(self, starts: Sequence[int], width: int, most: int) -> list[ActivityBucket]:
         """Count what happened in stretches of time."""
         most = at_most(most)
         return await self._session.read(lambda db: [_bucket(db, start, width, most) for start in starts])
+
+
+def vitals_of(db: apsw.Connection, path: Path) -> Vitals:
+    """Return how carefully a file keeps what is written; how often it waits for the disk is up to each connection."""
+    log = path.with_name(f"{path.name}-wal")
+    return Vitals(
+        journal_mode=str(db.pragma("journal_mode")),
+        log_bytes=log.stat().st_size if log.is_file() else 0,
+        free_bytes=shutil.disk_usage(path.resolve().parent).free,
+    )
 
 
 def _bucket(db: apsw.Connection, start: int, width: int, most: int) -> ActivityBucket:

@@ -15,4 +15,5 @@ class Vitals(NamedTuple):
     synchronous_commit: bool = True
     read_only: bool = False  # a standby, or a server that is set so
     jit: bool = False  # plans are compiled, which takes longer than most of our statements
+    free_bytes: int | None = None  # on the disk of a file
     pooled: bool = False  # the address names a pooler, through which settings of a connection are not sent

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import platform
 import sys
-import time
+import time  # noqa: TID251 - the clock of the machine is what is examined
 from typing import TYPE_CHECKING, Final
 
-from layover.admin.findings import Finding, judged
+from layover.model.diagnosis import Finding, judged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,10 +16,15 @@ _EARLIEST: Final = 1_735_689_600_000  # the beginning of 2025: a clock before it
 _FEW_FILES: Final = 1_024
 
 
+def machine_time() -> int:
+    """Return what the clock of this machine says, in milliseconds; deadlines go by that of the database."""
+    return time.time_ns() // 1_000_000
+
+
 def examine_machine() -> Iterator[Finding]:
     """Look at what every instance on this machine depends on."""
     yield Finding("python", "ok", platform.python_version())
-    now = time.time_ns() // 1_000_000
+    now = machine_time()
     hint = "" if now > _EARLIEST else "Set the clock: deadlines and leases depend on it."
     yield judged("clock", time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(now / 1000)), hint, "problem")
     if sys.platform != "win32":

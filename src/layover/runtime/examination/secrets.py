@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from layover.admin.findings import Finding
+from layover.model.diagnosis import Finding
 from layover.runtime.queries.secrets import declared_secrets, secret_status
 
 if TYPE_CHECKING:
     from layover.model.access import SecretStatus
-    from layover.runtime.passive import PassiveRuntime
+    from layover.runtime.instance import Instance
 
 _MOST_TOLD: Final = 20
-_HERE: Final = "It was looked for with the settings and the environment of this command"
+_HERE: Final = "It was looked for with the settings and the environment of this process"
 
 
-async def examine_secrets(runtime: PassiveRuntime) -> list[Finding]:
+async def examine_secrets(instance: Instance) -> list[Finding]:
     """Tell which declared secrets a worker with these settings would not give to calls."""
-    declared = await declared_secrets(runtime.instance)
+    declared = await declared_secrets(instance)
     if not declared:
         return []
-    found = [await secret_status(runtime.instance, name, workflows) for name, workflows in declared.items()]
+    found = [await secret_status(instance, name, workflows) for name, workflows in declared.items()]
     wrong = [finding for one in found if (finding := _finding(one)) is not None]
     if not wrong:
         return [Finding("secrets", "ok", f"{len(found)} declared, all found")]
