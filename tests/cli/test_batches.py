@@ -110,8 +110,11 @@ def test_a_database_without_an_instance_keeps_the_batch(tmp_path: Path, capsys: 
             await engine.register(FLOW)
 
     asyncio.run(register())
-    assert run_command(["batch", "pause", "--workflow", "asking", "--db", address]) == 10
-    assert "No instance has this database open" in capsys.readouterr().err
+    for more, code in (([], 10), (["--no-wait"], 0)):
+        assert run_command(["batch", "pause", "--workflow", "asking", "--db", address, *more]) == code
+        assert "No instance has this database open" in capsys.readouterr().err
+    assert run_command(["batch", "pause", "--workflow", "asking", "--db", address, "--dry-run"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_a_canary_needs_the_time_for_which_it_is_watched(capsys: pytest.CaptureFixture[str]) -> None:
@@ -144,3 +147,13 @@ def test_a_flag_without_a_value_is_refused_and_never_left_out(
 def test_ids_of_deliveries_stand_alone(capsys: pytest.CaptureFixture[str], words: list[str]) -> None:
     assert run_command(["batch", "redeliver", "--id", UNKNOWN, *words, "--dry-run"]) == 2
     assert f"leave out {words[0]}" in capsys.readouterr().err
+
+
+def test_a_batch_that_has_failed_says_where_the_reasons_are(at: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["batch", "answer", "--workflow", "asking", "--node", "ask", "--data", "5"]
+    assert run_command([*words, *at]) == 1
+    out, err = capsys.readouterr()
+    assert "3 failed" in out
+    id_ = out.split()[2].removesuffix(":")
+    assert f"`layover batch items {id_}` says why" in err
+    assert "invalid_answer" in Ran(at, capsys).said("batch", "items", id_)

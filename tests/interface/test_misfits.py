@@ -28,6 +28,12 @@ from layover.model.batches import BatchBody
         ({}, "act", "it is missing"),
         ({"act": "pause", "dry_run": 5}, "dry_run", "Expected `bool`, got `int`"),
         ({"act": "pause", "zz'`": 5}, "zz'`", "there is no such field; it takes `act`, `where`, "),
+        (
+            {"act": "pause", "where": {"workflow": "a b"}},
+            "where.workflow",
+            "a name has letters, digits, `_`, `.` and `-`, after a letter",
+        ),
+        ({"act": "pause", "where": {"tag": "\0"}}, "where.tag", "Expected `str` matching regex"),
         ([], "", "Expected `object`, got `array`"),
     ],
 )

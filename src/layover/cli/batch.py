@@ -266,7 +266,7 @@ def _run(act: str, where: dict[str, object], how: HowToAct, **arguments: Any) ->
     canary = {"share": how.canary, "watch": how.watch} if how.canary is not None else None
 
     async def made() -> BatchHandle:
-        waits = not how.dry_run and not how.no_wait and await _is_driven(how.at)
+        waits = not how.dry_run and await _is_driven(how.at) and not how.no_wait
         async with door_to_act(how.at, acting(how.at, how.by, how.roles)) as door:
             found = await door.batch(act, where, dry_run=how.dry_run, rate=how.rate, canary=canary, **arguments)
             if waits:

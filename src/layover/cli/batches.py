@@ -11,7 +11,7 @@ from layover.cli.batch_line import follow, sentence
 from layover.cli.doors import door_to_act, door_to_read, page_of
 from layover.cli.exits import DONE, FAILED, RESTING, Stop
 from layover.cli.options import HERE, At, By, Json, Reason, acting
-from layover.cli.screen import moment, print_json, print_table, say
+from layover.cli.screen import moment, note, print_json, print_table, say
 from layover.model.shared import Page
 
 if TYPE_CHECKING:
@@ -131,6 +131,8 @@ def print_batch(batch: BatchInfo, *, json: bool) -> None:
         print_items(batch.sample)
     else:
         say(f"The batch {batch.id}: {sentence(batch)}")
+        if batch.failed or batch.skipped:
+            note(f"`layover batch items {batch.id}` says why.")
 
 
 def code_of(batch: BatchInfo) -> int:

@@ -19,6 +19,9 @@ _STEP: Final = re.compile(r"\[[^\]]*\]|[^.\[\]]+")
 _CHOICE: Final = re.compile(r"Invalid enum value (.+)", re.DOTALL)
 _UNKNOWN: Final = re.compile("Object contains unknown field `(.+)`", re.DOTALL)
 _MISSING: Final = re.compile("Object missing required field `(.+)`")
+_PATTERN: Final = "Expected `str` matching regex"
+_OF_NAMES: Final = "^[A-Za-z][A-Za-z0-9_.-]"  # how patterns of names begin
+_NAME: Final = "a name has letters, digits, `_`, `.` and `-`, after a letter"
 _LONGEST: Final = 100  # characters of what was given
 
 
@@ -40,6 +43,8 @@ def misfit_of(error: str, wanted: type[Any]) -> Misfit:
         known = [field for one in _at(wanted, path) for field in _fields(one)]
         name = unknown[1][:_LONGEST]
         return Misfit(_below(path, name), f"there is no such field{_alternatives(name, known)}", unknown[1])
+    if said.startswith(_PATTERN) and any(_is_name(one) for one in _at(wanted, path)):
+        return Misfit(path, _NAME)
     if choice := _CHOICE.fullmatch(said):
         allowed = [value for one in _at(wanted, path) for value in _choices(one)]
         given = choice[1].strip("'\"")[:_LONGEST]
@@ -94,6 +99,10 @@ def _within(one: inspect.Type, step: str) -> Iterator[inspect.Type]:
 def _fields(one: inspect.Type) -> Iterator[str]:
     if isinstance(one, inspect.StructType):
         yield from (field.encode_name for field in one.fields)
+
+
+def _is_name(one: inspect.Type) -> bool:
+    return isinstance(one, inspect.StrType) and (one.pattern or "").startswith(_OF_NAMES)
 
 
 def _choices(one: inspect.Type) -> Iterator[str]:

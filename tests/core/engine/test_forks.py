@@ -8,6 +8,7 @@ from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.forks import ForkDraft, plan_fork, was_reached
 from layover.core.engine.past import Past, outermost
+from layover.core.engine.repeats import repeats_of
 from layover.core.plan import Plan, load
 from layover.testing import Rehearsal
 from tests.core.definitions.dice import SeededDice
@@ -76,6 +77,16 @@ def test_what_the_origin_has_called_since_a_past_event_is_called_again() -> None
     at = next(i for i, (_, one) in enumerate(flow.log) if isinstance(one, ev.NodeCompleted) and one.node == "a")
     after = planned(flow, at=at)
     assert (after.repeats.repeated, after.repeats.calls) == (("ask", "b", "c", "d"), ("c",))
+
+
+def test_what_a_fork_has_taken_over_was_called_and_is_called_again_by_a_rewind() -> None:
+    flow = rehearse(_ORDER).start()
+    fork = forked(flow, planned(flow, "c"))
+    found = repeats_of(fork.state, cmd.Rewind(to="a"), 0)
+    assert found is not None
+    assert found.calls == ("a", "c")
+    before = planned(fork, at=0)
+    assert (before.kept, before.repeats.calls) == ((), ("a", "c"))
 
 
 def test_a_fork_of_what_is_complete_is_complete_at_once() -> None:

@@ -101,6 +101,23 @@ async def test_nobody_puts_another_input_behind_what_was_decided_by_a_fork(layov
     assert await same.result() == 10
 
 
+async def test_a_version_without_the_rule_is_no_way_around_what_was_decided(layover: Layover) -> None:
+    pays: dict[str, object] = {"id": "pays", "type": "compute", "output": "${input.amount}", "next": "finish"}
+    lax = {**FOUR_EYES, "exclude_requester": False, "next": "pays"}
+    await layover.register(flow(approval(**lax), pays, end("${nodes.pays}")))
+    await layover.register(flow(approval(**{**FOUR_EYES, "next": "pays"}), pays, end("${nodes.pays}")))
+    ann = layover.as_user("ann", ["operator"])
+    execution = await ann.start("flow", {"amount": 10})
+    await (await layover.as_user("bob", ["approver"]).point((await execution.point("review")).id)).approve()
+    assert await execution.result() == 10
+    changes: tuple[dict[str, Any], ...] = ({"input": {"amount": 1_000}}, {})
+    for more in changes:  # without another input, a fork of the fork could have one
+        with pytest.raises(NotAllowed) as refused:
+            await execution.fork("pays", version=1, **more)
+        assert refused.value.code == "requester_excluded"
+    assert (await execution.fork("review", version=1)).version == 1
+
+
 async def test_neither_a_delegate_of_the_requester_nor_the_requester_as_a_delegate_decides(layover: Layover) -> None:
     await layover.register(flow(approval(approvers={"users": ["ann", "bob"]}, exclude_requester=True), end("done")))
     execution = await layover.as_user("ann", ["operator"]).start("flow")

@@ -99,8 +99,7 @@ class Forks:
         is_past = is_plan and at < last  # then what was called since is called again
         latest = await past_of(self._instance.store, row, self._instance.plans, last) if is_past else None
         found = plan_fork(past, startable.plan, node, latest=latest)
-        if given != facts.input:
-            _check_decided(startable.plan, found.kept)
+        _check_decided(past.state.plan, startable.plan, found.kept, is_other=given != facts.input)
         _check_size(found.fork)
         variables = {**startable.plan.definition.variables}
         for one in found.fork.sets:
@@ -127,11 +126,17 @@ def _root(past: Past, node: str) -> str:
     return root
 
 
-def _check_decided(plan: Plan, kept: Sequence[str]) -> None:
-    """Refuse another input behind an approval that excludes the requester: nobody else has decided about that."""
+def _check_decided(origin: Plan, plan: Plan, kept: Sequence[str], *, is_other: bool) -> None:
+    """Refuse another input behind an approval that excludes the requester: nobody else has decided about that.
+
+    Nor is what was decided by that rule kept in a version without it, of which a fork could have another input.
+    """
     for name in kept:
-        if excludes_requester(plan.graph.by_id[name]):
-            message = f"`{name}` was decided for another input. Fork from `{name}`, so that it is decided anew."
+        was_excluded = excludes_requester(origin.graph.by_id[name])
+        is_excluded = excludes_requester(plan.graph.by_id[name])
+        if (is_other and (was_excluded or is_excluded)) or (was_excluded and not is_excluded):
+            why = "for another input" if is_other else "by a rule that this version does not have"
+            message = f"`{name}` was decided {why}. Fork from `{name}`, so that it is decided anew."
             raise NotAllowed(message, code="requester_excluded")
 
 
