@@ -92,6 +92,13 @@ class Probed(Command, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class Undone(Command, frozen=True, kw_only=True):
+    """Report that an undo has returned: whatever a lost call may have done is taken back."""
+
+    node: str
+    attempt: int
+
+
 class Checkpoint(Command, frozen=True, kw_only=True):
     """Store how far a running node has come."""
 
@@ -424,6 +431,7 @@ AnyCommand: TypeAlias = (
     | Complete
     | Fail
     | Probed
+    | Undone
     | Checkpoint
     | Record
     | Ask
