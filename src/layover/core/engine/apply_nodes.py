@@ -98,12 +98,14 @@ def undo_failed(state: ExecutionState, event: ev.NodeUndoFailed, _at: int) -> No
     if event.retry_at is None:  # an operator is asked in the same decision
         state.nodes.put(event.node, replace(node, undo=False, undo_failures=0))
         return
-    move(
-        state,
-        event.node,
+    failed = replace(
         node,
-        replace(node, status="backoff", undo_failures=node.undo_failures + 1, error=event.error),
+        status="backoff",
+        undo_failures=node.undo_failures + 1,
+        error=event.error,
+        closed_seq=state.counts["seq"],
     )
+    move(state, event.node, node, failed)
     state.timers.put(event.node, event.retry_at)
 
 

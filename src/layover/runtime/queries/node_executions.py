@@ -137,6 +137,16 @@ class Telling:
             node.attempts[-1].error, node.attempts[-1].traceback = event.error, event.traceback
             node.attempts[-1].retry_at = event.retry_at
 
+    def _undo_failed(self, at: int, event: ev.NodeUndoFailed) -> None:
+        node = self._node(event.node)
+        node.error, node.traceback = event.error, event.traceback
+        if event.retry_at is not None:
+            node.status = "backoff"
+            self._finish(node, at)
+        if node.attempts:
+            node.attempts[-1].error, node.attempts[-1].traceback = event.error, event.traceback
+            node.attempts[-1].retry_at = event.retry_at
+
     def _opened(self, at: int, event: ev.PausePointOpened) -> None:
         node = self._node(event.node)
         node.status = "waiting"
@@ -252,6 +262,7 @@ class Telling:
         ev.NodeStarted: _started,
         ev.NodeCompleted: _completed,
         ev.NodeFailed: _failed,
+        ev.NodeUndoFailed: _undo_failed,
         ev.PausePointOpened: _opened,
         ev.PausePointCancelled: _point_cancelled,
         ev.NodeRewound: _rewound,
