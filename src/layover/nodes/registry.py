@@ -289,7 +289,13 @@ class Registry:
 
     def parameters(self) -> dict[str, Parameters | None]:
         """Return the node types that have a function here, each with its parameters."""
-        return {name: function.parameters for name, function in self._functions.items()}
+        return {name: self._parameters_of(function) for name, function in self._functions.items()}
+
+    def _parameters_of(self, function: Function) -> Parameters | None:
+        kinds = {"probe": self._probes, "undo": self._undos}
+        known = frozenset(kind for kind, registered in kinds.items() if function.name in registered)
+        found = function.parameters
+        return found and msgspec.structs.replace(found, for_lost_calls=known)
 
     def source_parameters(self) -> dict[str, Parameters | None]:
         """Return the sources that are here, as a check knows them, each with what the `with` of a trigger gives it."""
