@@ -17,6 +17,8 @@ from layover.core.engine.effects import MakeCall, Scan, SendLetter, StartChild, 
 from layover.core.engine.evolve import fold
 from layover.core.engine.free_slots import FreeSlots
 from layover.core.engine.in_doubt import purpose_of
+from layover.core.engine.past import Past
+from layover.core.engine.rewind import can_go_back
 from layover.core.engine.state import ExecutionState, NodeState, Point
 from layover.core.engine.timing import wake_at
 from layover.core.plan import load
@@ -75,6 +77,7 @@ class Player:
         self.messages: set[tuple[int, str]] = set()
         self.workflow_stops = {"n2": "look", "n3": "look"} if dice.chance(6) else {}
         self.own_stops: set[str] = set()
+        self.takes_back = False  # a rewind gives variables their earlier values, which takes a reading of the log
         self.stopped: set[str] = set()
         self.state.breakpoints = self.workflow_stops
         self.state.undos = _UNDOS
@@ -242,8 +245,7 @@ class Player:
     def step(self) -> None:
         """Send a command: mostly an expected one, often enough an unexpected one."""
         if self.state.facts.closed and self.dice.chance(3):
-            name = self.dice.pick(self._reached())
-            self.send(cmd.Retry(by="op") if self.dice.chance() else cmd.Rewind(to=name, by="op"))
+            self.send(cmd.Retry(by="op") if self.dice.chance() else self._rewind())
             return
         choice = self.dice.integer(0, 19)
         if choice < 9:
@@ -256,7 +258,8 @@ class Player:
             self.now += self.dice.pick((1, 1_000, 60_000, 3_600_000, 86_400_000))
             self.send(cmd.Wake())
         elif choice == 15:
-            self.send(self.dice.pick(self.sent))
+            again = self.dice.pick(self.sent)
+            self.send(self._rewind(again.to) if isinstance(again, cmd.Rewind) else again)
         elif choice == 16:
             self._pause()
         elif choice == 17:
@@ -286,6 +289,14 @@ class Player:
         halted = ((path, id_) for path, one in self.state.halted.rows.items() for id_ in one.nodes)
         return sorted((*self.state.nodes.rows, *(f"{id_}:{path}" for path, id_ in halted))) or ["n1"]
 
+    def _rewind(self, to: str = "") -> cmd.Rewind:
+        """Return a rewind as an operator asks for it: what the dropped nodes had set is taken back."""
+        to = to or self.dice.pick(self._reached())
+        command = cmd.Rewind(to=to, by="op")
+        if not self.takes_back or not can_go_back(self.state, to):
+            return command
+        return Past(self.plan).read(self.log).restored(to).within(command)
+
     def _act_of_an_operator(self) -> cmd.AnyCommand:
         dice = self.dice
         names = sorted(self.state.nodes.rows) or ["n1"]
@@ -298,7 +309,7 @@ class Player:
             cmd.Recover(),
             cmd.StartQueued(node=dice.pick(names)),
             cmd.Retry(by="op"),
-            cmd.Rewind(to=dice.pick(self._reached()), by="op"),
+            self._rewind(),
             cmd.RunNow(node=dice.pick(("", *names)), by="op"),
             cmd.CancelRetry(node=dice.pick(names), by="op"),
             cmd.SetBreakpoint(node=dice.pick(("n1", "n2", "n4", *names)), by="op"),
@@ -399,7 +410,9 @@ class Player:
                 self.send(cmd.Answer(point=point.id, data=data, by="ann"))
             case "form" | "approval":
                 by = self.dice.pick(("ann", "bob"))
-                self.send(cmd.Answer(point=point.id, data=given.data, approved=given.approved, by=by, comment="so"))
+                brought = self.dice.pick(({}, {}, {"v": 8}, {"brought": 2}))
+                answer = cmd.Answer(point=point.id, data=given.data, approved=given.approved, by=by, comment="so")
+                self.send(msgspec.structs.replace(answer, variables=brought))
             case "signal":
                 key = self.dice.pick(("", "2"))
                 number = self.dice.integer(1, 9)
@@ -462,6 +475,7 @@ class Player:
             approved=dice.pick((True, False, None)),
             by=dice.pick(("ann", "bob")),
             at=dice.pick((None, self.now, self.now - 1_000)),
+            variables=dice.pick(({}, {}, {"v": 9}, {"brought": 1})),
         )
 
     def _take_back(self, point: str) -> cmd.AnyCommand:
@@ -514,7 +528,9 @@ def _fork(plan: Plan, dice: Dice) -> cmd.Fork:
         one.id: ev.CarriedNode(type=one.node.type, output=1, port=dice.pick(sorted(one.ports) or ["done"]))
         for one in chosen
     }
-    return cmd.Fork(origin="origin", at=9, nodes=results, sets=(ev.CarriedSet(node="n1", values={"v": 3}),))
+    of_operators = ev.CarriedSet(values={"v": 4})
+    sets = (ev.CarriedSet(node="n1", values={"v": 3}), of_operators) if "n1" in results else (of_operators,)
+    return cmd.Fork(origin="origin", at=9, nodes=results, sets=sets)
 
 
 def begin(dice: Dice) -> Player:

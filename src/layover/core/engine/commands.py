@@ -352,12 +352,14 @@ class Rewind(Command, frozen=True, kw_only=True):
     """Drop the results of a node and of everything after it, and go on from that node.
 
     `key` and `instance` are as for a retry. Variables that the dropped nodes had set are given their earlier values, or
-    are `unset`.
+    are `unset`: those that the node reads, and those of the execution, if they are others.
     """
 
     to: str
     variables: dict[str, object] = {}
     unset: tuple[str, ...] = ()
+    root_variables: dict[str, object] = {}
+    root_unset: tuple[str, ...] = ()
     reason: str = ""
     by: str | None = None
     key: str = ""

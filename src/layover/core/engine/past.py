@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
 from layover.core.engine import events as ev
 from layover.core.engine.evolve import fold
 from layover.core.engine.node_transitions import scope_path
@@ -20,6 +22,7 @@ from layover.core.engine.state import ExecutionState, Scope
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from layover.core.engine.commands import Rewind
     from layover.core.plan import Plan
 
 
@@ -30,10 +33,25 @@ def outermost(context: str) -> str:
 
 
 class Restored(NamedTuple):
-    """Variables that get back an earlier value, and those that did not exist then."""
+    """Variables that get back an earlier value, and those that did not exist then.
+
+    Where a branch has variables of its own, those of the execution are the `root_` ones: an answer sets both.
+    """
 
     variables: dict[str, object]
     unset: tuple[str, ...]
+    root_variables: dict[str, object]
+    root_unset: tuple[str, ...]
+
+    def within(self, command: Rewind) -> Rewind:
+        """Return a rewind that gives them back."""
+        return replace(
+            command,
+            variables=self.variables,
+            unset=self.unset,
+            root_variables=self.root_variables,
+            root_unset=self.root_unset,
+        )
 
 
 class Past:
@@ -47,8 +65,8 @@ class Past:
     def read(self, entries: Iterable[tuple[int, ev.AnyEvent]]) -> Past:
         """Read more of the log."""
         for at, event in entries:
-            if isinstance(event, ev.NodeRewound) and (event.variables or event.unset):
-                self._forget(event.node)
+            if isinstance(event, ev.NodeRewound):
+                self._forget(event)
             facts = self.state.facts
             fold(self.state, [(at, event)])
             match event:
@@ -75,16 +93,30 @@ class Past:
 
     def restored(self, to: str) -> Restored:
         """Return what becomes of the variables when a node and all behind it are dropped."""
-        path = self._variable_scope(to.partition(":")[2])
-        sets, names = self.sets.get(path, []), names_behind(self.state, to)
+        path, names = self._variable_scope(to.partition(":")[2]), names_behind(self.state, to)
+        variables, unset = self._without(path, names)
+        return Restored(variables, unset, *(self._without("", names) if path else ({}, ())))
+
+    def _without(self, path: str, names: Sequence[str]) -> tuple[dict[str, object], tuple[str, ...]]:
+        """Return which variables of a scope are others without what some nodes have set, and which are not there."""
+        sets = self.sets.get(path, [])
         touched = {name for one in sets if _is_by(one, names) for name in one.values}
         before, after = _sum(sets), _sum([one for one in sets if not _is_by(one, names)])
         changed = {name: after[name] for name in sorted(touched) if name in after and after[name] != before[name]}
-        return Restored(changed, tuple(sorted(name for name in touched if name not in after)))
+        return changed, tuple(sorted(name for name in touched if name not in after))
 
-    def _forget(self, to: str) -> None:
-        path, names = self._variable_scope(to.partition(":")[2]), names_behind(self.state, to)
-        self.sets[path] = [one for one in self.sets.get(path, []) if not _is_by(one, names)]
+    def _forget(self, event: ev.NodeRewound) -> None:
+        """Forget what dropped nodes have set, if it was taken back, or if it made no difference.
+
+        Rewinds of earlier releases, and those that a failure after an answer causes, leave variables as they are.
+        """
+        own, names = self._variable_scope(event.node.partition(":")[2]), names_behind(self.state, event.node)
+        for path in {own, ""}:
+            of_own, of_root = event.variables or event.unset, event.root_variables or event.root_unset
+            sets = self.sets.get(path, [])
+            kept = [one for one in sets if not _is_by(one, names)]
+            if (of_own if path == own else of_root) or _sum(kept) == _sum(sets):
+                self.sets[path] = kept
 
     def _rename(self, names: dict[str, str]) -> None:
         """Follow nodes that have another id in the version to which the execution has moved."""

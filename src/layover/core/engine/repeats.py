@@ -71,11 +71,14 @@ def reached_nodes(state: ExecutionState) -> dict[str, NodeState]:
 
 
 def has_called(state: ExecutionState, name: str, node: NodeState) -> bool:
-    """Return whether a node has called a function, started a child or sent something; perhaps only begun to."""
+    """Return whether a node has called a function, started a child or sent something; perhaps only begun to.
+
+    A fork has results of calls that its origin has made.
+    """
     planned = state.planned(name)
-    return (
-        bool(node.attempt) if planned.role in ("call", "callback") else isinstance(planned.node, ChildWorkflow | Send)
-    )
+    if planned.role in ("call", "callback"):
+        return bool(node.attempt) or node.closed_seq < 0
+    return isinstance(planned.node, ChildWorkflow | Send)
 
 
 def has_result(node: NodeState) -> bool:
