@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec.structs import replace
 
+from layover.core.context_ids import renamed, renamed_path
 from layover.core.engine import events as ev
 from layover.core.engine.evolve import fold
 from layover.core.engine.node_transitions import scope_path
@@ -75,8 +76,8 @@ class Past:
                     self.sets[""] = [_set("", defaults), *facts.carried_sets, _set("", early)]
                 case ev.ExecutionResumed() if event.data and facts.started_at:
                     self.sets[""].append(_set("", event.data))
-                case ev.ExecutionMoved() if event.names:
-                    self._rename(event.names)
+                case ev.ExecutionMoved():
+                    self._move(event.names)
                 case ev.VariableSet():
                     self.sets[event.scope].append(_set(event.node, event.values))
                 case ev.ScopeOpened():
@@ -118,11 +119,21 @@ class Past:
             if (of_own if path == own else of_root) or _sum(kept) == _sum(sets):
                 self.sets[path] = kept
 
-    def _rename(self, names: dict[str, str]) -> None:
-        """Follow nodes that have another id in the version to which the execution has moved."""
+    def _move(self, names: dict[str, str]) -> None:
+        """Go on by another version: follow nodes that have another id there, and know its variables.
+
+        Nobody is known any more to have set what a node has set that is gone, if another one has its id now.
+        """
+        replaced = frozenset(names.values()) - names.keys()
+        moved: dict[str, list[ev.CarriedSet]] = {}
         for path, sets in self.sets.items():
-            self.sets[path] = [ev.CarriedSet(node=names.get(one.node, one.node), values=one.values) for one in sets]
-        self.containers = {names.get(one, one) for one in self.containers}
+            if not _is_within_any(path, replaced):
+                moved[renamed_path(path, names)] = [_renamed_set(one, names, replaced) for one in sets]
+        self.sets = moved
+        self.containers = {names.get(one, one) for one in self.containers - replaced}
+        if "" in self.sets:  # the first are the defaults
+            defaults = self.state.plan.definition.variables
+            self.sets[""][0] = _set("", {**defaults, **self.sets[""][0].values})
 
     def _variable_scope(self, path: str) -> str:
         """Return the path of the scope that holds the variables of a scope, which may be halted."""
@@ -137,6 +148,16 @@ class Past:
 
 def _set(node: str, values: dict[str, object]) -> ev.CarriedSet:
     return ev.CarriedSet(node=node, values=values)
+
+
+def _renamed_set(one: ev.CarriedSet, names: dict[str, str], replaced: frozenset[str]) -> ev.CarriedSet:
+    name, _, path = one.node.partition(":")
+    is_gone = name in replaced or _is_within_any(path, replaced)
+    return _set("" if is_gone else renamed(one.node, names), one.values)
+
+
+def _is_within_any(path: str, containers: frozenset[str]) -> bool:
+    return any(step.partition(".")[0] in containers for step in path.split(":"))
 
 
 def _is_by(one: ev.CarriedSet, names: Sequence[str]) -> bool:
