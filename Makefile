@@ -67,7 +67,7 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/console.py
 
 torture: .venv/ready ## property tests, a broken engine, dying processes, load: make torture SEED=7 ROUNDS=100 MINUTES=5
-	LAYOVER_TORTURE=$(ROUNDS) LAYOVER_SIMULATION_SECONDS=90 LAYOVER_SIMULATION_SEED=commit $(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)
+	LAYOVER_TORTURE=$(ROUNDS) LAYOVER_MOVE_SEED=$(SEED) LAYOVER_SIMULATION_SECONDS=90 LAYOVER_SIMULATION_SEED=commit $(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)
 	$(BIN)/python tools/break_engine.py
 	$(BIN)/python tools/break_runtime.py
 	$(BIN)/python tools/simulate.py --seed $(SEED) --seconds 2700

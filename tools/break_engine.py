@@ -125,10 +125,25 @@ MUTATIONS = [
     ),
     Mutation("never miss a heartbeat", "apply_points.py", "point.beat_by, point.deadline)", "point.deadline)"),
     Mutation("let a token into a text", "scope_lookup.py", '{"$token": "url"}', '"url"'),
-    Mutation("call again what is in doubt", "in_doubt.py", 'if on_crash == "rerun":', "if True:"),
-    Mutation("call instead of looking", "effects.py", "node.doubt and is_probing(state, event.node)", "False"),
+    Mutation("call again what is in doubt", "in_doubt.py", 'if _on_crash(context.state, name) == "rerun"', "if True"),
+    Mutation(
+        "call instead of looking", "effects.py", 'purpose_of(state, event.node) if node.doubt else "work"', '"work"'
+    ),
+    Mutation("undo with another input", "activate.py", "if node.doubt and node.input is not None", "if False"),
+    Mutation(
+        "forget what is to be undone", "node_transitions.py", "input=node.input if node.doubt else None", "input=None"
+    ),
+    Mutation("find records of what was undone", "apply_nodes.py", "checkpoint=None, journal={}", "checkpoint=None"),
+    Mutation(
+        "ask instead of undoing", "in_doubt.py", "return node.doubt and not node.undo and", "return node.doubt and"
+    ),
+    Mutation("undo once too often", "apply_nodes.py", "undo_failures=node.undo_failures + 1", "undo_failures=0"),
+    Mutation(
+        "know a failed call to have failed", "points.py", "context.emit(ev.NodeInDoubt(node=name, attempt=number))", ""
+    ),
+    Mutation("fail what is to be undone", "run_now.py", 'purpose_of(state, name) == "undo"', "False"),
     Mutation("count a recovery twice", "apply_nodes.py", ' and node.status != "ready"', ""),
-    Mutation("take any answer to a doubt", "answers.py", "return ANSWER", "return None"),
+    Mutation("take any answer to a doubt", "answers.py", "return answer_schema(point.details)", "return None"),
     Mutation("forget a doubt at a retry", "node_transitions.py", "        doubt=node.doubt,\n", ""),
     Mutation("forget the journal at a retry", "node_transitions.py", "        journal=node.journal,\n", ""),
     Mutation("return to who settled a doubt", "apply_points.py", "point.key or point.doubt  #", "point.key  #"),

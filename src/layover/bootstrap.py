@@ -172,10 +172,11 @@ def open_runtime(
     *,
     nodes: Iterable[AnyFunction] = (),
     probes: Mapping[str, AnyFunction] | None = None,
+    undos: Mapping[str, AnyFunction] | None = None,
     settings: RuntimeSettings | None = None,
 ) -> Runtime:
     """Return a runtime on the database at an address."""
     from layover.runtime.runtime import Runtime  # noqa: PLC0415 - as above: `layover check` runs nothing
     from layover.service.batch_acts import UserBatchActs  # noqa: PLC0415 - as above
 
-    return Runtime(open_store(db), nodes=nodes, probes=probes, settings=settings, batch_acts=UserBatchActs)
+    return Runtime(open_store(db), nodes=nodes, probes=probes, undos=undos, settings=settings, batch_acts=UserBatchActs)

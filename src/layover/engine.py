@@ -54,6 +54,7 @@ class Engine(Door):
         nodes: Iterable[AnyFunction] = (),
         workflows: Iterable[Definition] = (),
         probes: Mapping[str, AnyFunction] | None = None,
+        undos: Mapping[str, AnyFunction] | None = None,
         secrets: Iterable[Secrets] = (),
         directory: Directory | None = None,
         settings: Settings | None = None,
@@ -75,12 +76,13 @@ class Engine(Door):
                 store,
                 nodes=functions,
                 probes=probes,
+                undos=undos,
                 settings=chosen,
                 secrets=providers,
                 batch_acts=UserBatchActs,
             )
         else:
-            registry = _registry(functions, probes)
+            registry = _registry(functions, probes, undos)
             self._runtime = PassiveRuntime(inspectable_store(db), registry, settings=chosen, secrets=providers)
         self._act_as(_caller(user, roles))
 
@@ -180,10 +182,16 @@ def _with_functions(nodes: Iterable[AnyFunction], workflows: Iterable[Definition
     return list(dict.fromkeys([*nodes, *built]))
 
 
-def _registry(functions: Iterable[AnyFunction], probes: Mapping[str, AnyFunction] | None) -> Registry:
+def _registry(
+    functions: Iterable[AnyFunction],
+    probes: Mapping[str, AnyFunction] | None,
+    undos: Mapping[str, AnyFunction] | None,
+) -> Registry:
     registry = Registry()
     for function in functions:
         registry.add(function)
     for name, probe in (probes or {}).items():
         registry.add_probe(name, probe)
+    for name, undo in (undos or {}).items():
+        registry.add_undo(name, undo)
     return registry

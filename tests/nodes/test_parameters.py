@@ -6,6 +6,7 @@ import functools
 from typing import TYPE_CHECKING
 
 import pytest
+from msgspec.structs import replace
 
 from layover.core.definitions import Parameters
 from layover.nodes.registry import Registry
@@ -45,7 +46,7 @@ def with_unreachable(card: str, lock: Registry | None = None) -> None: ...
 def test_the_parameters_of_a_function(function: Callable[..., object], expected: Parameters) -> None:
     registry = Registry()
     registry.add(function, "f")
-    assert registry.parameters() == {"f": expected}
+    assert registry.parameters() == {"f": replace(expected, for_lost_calls=frozenset())}
 
 
 def test_a_wrapper_that_passes_an_argument_makes_parameters_unknown() -> None:
@@ -59,3 +60,11 @@ def test_a_wrapper_that_passes_an_argument_makes_parameters_unknown() -> None:
     registry = Registry()
     registry.add(with_card(untyped), "f")
     assert registry.parameters() == {"f": None}
+
+
+def test_what_a_function_has_for_lost_calls_is_known_with_its_parameters() -> None:
+    registry = Registry()
+    registry.add(typed, "f", probe=typed, undo=typed)
+    (known,) = registry.parameters().values()
+    assert known is not None
+    assert known.for_lost_calls == frozenset({"probe", "undo"})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from layover.runtime.operations.workflows import as_plan
 from layover.testing.simulation.scenario import Scenario, Start
-from tests.simulation.functions import FUNCTIONS, PROBES
+from tests.simulation.functions import FUNCTIONS, PROBES, UNDOS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -184,7 +184,8 @@ WORKFLOWS: list[dict[str, Any]] = [
     _flow(
         "charged",
         _node("charge", "charge", "again", on_crash="probe"),
-        _node("again", "charge", "s", on_crash="pause"),
+        _node("again", "charge", "anew", on_crash="pause"),
+        _node("anew", "charge", "s", on_crash="undo", retry={"max_attempts": 2, "delay": "5s"}),
         _node("s", "steady"),
     ),
     # Rounds, people who decide together, deadlines
@@ -283,7 +284,9 @@ def _signals(start: Start) -> Sequence[tuple[str, str]]:
 def _answer(chance: Random, row: PointRow) -> object:
     number = chance.randrange(1_000)
     if row.point.doubt:
-        return {"happened": number % 2 == 0}
+        otherwise = row.point.details["otherwise"]
+        assert isinstance(otherwise, list)
+        return {"happened": number % 3 == 0, "otherwise": otherwise[number % len(otherwise)]}
     return number if row.point.key else {"n": number}
 
 
@@ -306,6 +309,7 @@ EVERYTHING = Scenario(
     _start,
     _answer,
     probes=PROBES,
+    undos=UNDOS,
     focus=_focus,
     rewinds=True,
     deploy=_deploy,

@@ -186,5 +186,16 @@ async def is_charged(context: NodeContext, n: int = 0) -> Happened | Verdict:
     return Happened(n) if context.idempotency_key in world.ledger else NOT_HAPPENED
 
 
+async def uncharge(context: NodeContext, n: int = 0) -> None:
+    """Take the effect back; now and then that fails."""
+    _, world = _here()
+    await asyncio.sleep(world.chance.expovariate(2) + n * 0)
+    if world.chance.random() < world.mixture.failing_calls:
+        raise ValueError("as it happens")
+    world.ledger.pop(context.idempotency_key, None)
+    await asyncio.sleep(world.chance.expovariate(2))
+
+
 FUNCTIONS = (work, quick, threaded, steady, recorder, blocking_recorder, hand_over, charge)
 PROBES = {"charge": is_charged}
+UNDOS = {"charge": uncharge}

@@ -11,7 +11,7 @@ from layover.core.definitions import InvalidDefinition
 from layover.nodes.context import CallContext, NodeContext, SyncNodeContext
 from layover.nodes.probes import NOT_HAPPENED, Happened, Verdict
 from layover.redaction import has_secrets
-from layover.testing import LawBroken, TestKitError, effect, had_effect, simulate
+from layover.testing import LawBroken, TestKitError, effect, had_effect, simulate, undo_effect
 from layover.testing.simulation.oracle import Oracle
 
 FLOW = {
@@ -107,6 +107,11 @@ async def look_for_charge() -> Happened | Verdict:
     return Happened(None) if had_effect("charge") else NOT_HAPPENED
 
 
+@charge.undo
+async def refund() -> None:
+    undo_effect("charge")
+
+
 def test_an_effect_that_happens_twice_breaks_a_law_and_the_seed_repeats_it() -> None:
     with pytest.raises(LawBroken, match=r"EFFECT_ONCE.* charge of .* happened twice: by i") as found:
         simulate(PAID, [charge], seeds=range(10), executions=4)
@@ -131,14 +136,15 @@ def test_a_key_that_is_another_each_time_is_of_no_use(monkeypatch: pytest.Monkey
         simulate(PAID, [charge_under_a_key], seeds=range(10), executions=4)
 
 
-@pytest.mark.parametrize("on_crash", ["probe", "pause"])
-def test_an_effect_that_is_looked_for_before_a_lost_call_is_repeated_happens_once(on_crash: str) -> None:
+@pytest.mark.parametrize("on_crash", ["probe", "pause", "undo"])
+def test_an_effect_that_is_looked_for_or_undone_before_a_lost_call_is_repeated_happens_once(on_crash: str) -> None:
     looked = {"name": "paid", "nodes": [{"id": "pay", "type": "charge", "on_crash": on_crash}]}
     assert simulate(looked, [charge], seeds=range(6)).statuses["completed"] > 0
 
 
 def test_effects_are_recorded_in_simulations_only() -> None:
     effect("charge")
+    undo_effect("charge")
     with pytest.raises(TestKitError, match="no simulation"):
         had_effect("charge")
 

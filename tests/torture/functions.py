@@ -164,6 +164,16 @@ def probes(names: list[str]) -> dict[str, AnyFunction]:
     return dict.fromkeys(names, probe)
 
 
+def undos(names: list[str]) -> dict[str, AnyFunction]:
+    """Return what undoes lost calls; now and then that fails."""
+
+    async def undo(context: NodeContext, **_given: object) -> None:
+        if _dice(context) % 4 == 0:
+            raise ConnectionError("it cannot be undone now")
+
+    return dict.fromkeys(names, undo)
+
+
 def _dice(context: CallContext) -> int:
     """Return a number that differs from call to call, and is the same for the same one."""
     return zlib.crc32(f"{context.execution_id} {context.context_id} {context.attempt}".encode()) >> 3

@@ -175,7 +175,9 @@ class RandomOperations:
         """Answer what a person is asked, with whatever they may be asked for."""
         data: dict[str, object] = {"n": 3, "stop": False, "size": 1}
         if row.point.doubt:
-            data = {"happened": approved}
+            choices = row.point.details["otherwise"]
+            assert isinstance(choices, list)
+            data = {"happened": approved, "otherwise": self._chance.choice(choices)}
         decision = approved if row.point.kind == "approval" else None
         taken = await self._engine.answers.answer(row.point.id, data, by=by, approved=decision, comment="so be it")
         if not taken.repeated:

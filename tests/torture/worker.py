@@ -20,7 +20,7 @@ from layover.ports.commit_points import CommitPoint, watch
 from layover.ports.errors import StoreUnavailable
 from layover.runtime.settings import RuntimeSettings
 
-from .functions import World, functions, probes
+from .functions import World, functions, probes, undos
 
 LEASE = 1_200
 NOBODY_THERE = 75
@@ -46,8 +46,9 @@ async def main(folder: Path, options: Options) -> int:
     if options.die_after:
         watch(_Reaper(options.die_after).reached)
     nodes = [one for one in functions(World(folder)) if one.__name__ != options.lacks]
-    known = probes([one.__name__ for one in nodes])
-    engine = open_runtime(options.address, nodes=nodes, probes=known, settings=settings_of(options.settings))
+    names = [one.__name__ for one in nodes]
+    settings = settings_of(options.settings)
+    engine = open_runtime(options.address, nodes=nodes, probes=probes(names), undos=undos(names), settings=settings)
     try:
         await engine.__aenter__()
     except StoreUnavailable as error:

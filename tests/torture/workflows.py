@@ -60,7 +60,7 @@ def _chain(dice: SeededDice, branch: int, length: int) -> list[Document]:
     for index in range(length):
         kind = dice.pick(("slow", "slow", "threaded", "counts", "records"))
         node: Document = {"id": f"c{branch}_{index}", "type": kind, "input": {"given": index}}
-        node["on_crash"] = dice.pick(("rerun", "rerun", "probe", "pause"))
+        node["on_crash"] = dice.pick(("rerun", "rerun", "probe", "pause", "undo"))
         node["retry"] = {"max_attempts": 5, "delay": "15ms"}
         if index + 1 < length:
             node["next"] = f"c{branch}_{index + 1}"

@@ -19,6 +19,7 @@ const NODE_STATUS: Record<string, (event: Event) => string> = {
   NodeCompleted: () => "completed",
   NodeFailed: (event) => (event.data.retry_at ? "backoff" : event.data.incident ? "incident" : "failed"),
   NodeInDoubt: () => "incident",
+  NodeUndoFailed: (event) => (event.data.retry_at ? "backoff" : "incident"),
   PausePointOpened: () => "waiting",
   ScopeOpened: () => "entered",
 };

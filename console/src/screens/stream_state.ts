@@ -25,7 +25,7 @@ const AT_REST = 5_000; // queries are read again at most so often
 const FIRST = 500; // events that are read at first, the newest
 const MOST = 2_000; // events that are kept while more arrive: a page that is open for days does not grow
 const PAGE = 100;
-const ENDS = new Set(["NodeCompleted", "NodeFailed", "NodeInDoubt"]);
+const ENDS = new Set(["NodeCompleted", "NodeFailed", "NodeInDoubt", "NodeUndone", "NodeUndoFailed"]);
 
 function readAll<T>(messages: readonly Message[], name: (event: string) => boolean): T[] {
   return messages.filter((one) => one.data && name(one.event)).map((one) => JSON.parse(one.data) as T);

@@ -45,6 +45,12 @@ const SENTENCES: Record<string, (event: Event, node: string) => Told> = {
     text: `${n} failed${e.data.retry_at ? ", tries again" : ""}: ${message(e)}`,
   }),
   NodeInDoubt: (_, n) => ({ glyph: "incident", text: `${n}: not known whether its call happened` }),
+  NodeUndoRequested: (_, n) => ({ glyph: "person", text: `${n}: its lost call is to be undone` }),
+  NodeUndone: (_, n) => ({ glyph: "running", text: `${n}: its lost call was undone` }),
+  NodeUndoFailed: (e, n) => ({
+    glyph: e.data.retry_at ? "waiting" : "failed",
+    text: `${n}: the undo of its lost call failed${e.data.retry_at ? ", tries again" : ""}: ${message(e)}`,
+  }),
   PausePointOpened: (e, n) => {
     const kind = text(e.data.kind);
     const title = text((e.data.details as { title?: unknown } | undefined)?.title);

@@ -194,4 +194,4 @@ class CallFields(WorkingFields, total=False):
 
     input: object
     heartbeat: Duration
-    on_crash: Literal["rerun", "probe", "pause"]
+    on_crash: Literal["rerun", "probe", "undo", "pause"]

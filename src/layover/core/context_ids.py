@@ -26,7 +26,7 @@ import msgspec
 from layover.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
 MAX_LENGTH = 4096
 MAX_DEPTH = 100
@@ -144,3 +144,15 @@ def _malformed(subject: object) -> MalformedContextId:
         f"{shown} is not a context id: write it like `review`, `review:orders.1:lines.3` or "
         f"`charge:checks.payment/size`, with at most {MAX_DEPTH} scopes and {MAX_LENGTH} characters."
     )
+
+
+def renamed(context: str, names: Mapping[str, str]) -> str:
+    """Return the context id of a node by other names, of itself and of the containers around it."""
+    name, colon, path = context.partition(":")
+    return f"{names.get(name, name)}{colon}{renamed_path(path, names)}"
+
+
+def renamed_path(path: str, names: Mapping[str, str]) -> str:
+    """Return the path of a scope by other names of the containers around it."""
+    steps = [step.partition(".") for step in path.split(":")] if path else []
+    return ":".join(f"{names.get(of, of)}.{key}" for of, _, key in steps)

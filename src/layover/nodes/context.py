@@ -88,7 +88,9 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     def _kept_by(self, method: str) -> Journal:
         if self._journal is None:
-            raise BadUse(f"`{method}` works only while a node runs the function, not in a probe or a direct call.")
+            raise BadUse(
+                f"`{method}` works only while a node runs the function, not in a probe, an undo or a direct call."
+            )
         return self._journal
 
     def _is_on_loop(self) -> bool:

@@ -20,7 +20,7 @@ F = TypeVar("F", bound=AnyFunction)
 
 
 class NodeFunction(Generic[P, R]):
-    """A function as a node type: its name, its probe if it has one, and the function itself."""
+    """A function as a node type: its name, its probe and its undo if it has them, and the function itself."""
 
     __name__: str
 
@@ -30,6 +30,7 @@ class NodeFunction(Generic[P, R]):
         self.name = name
         self.seen = seen
         self.probe_function: AnyFunction | None = None
+        self.undo_function: AnyFunction | None = None
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Call the function directly."""
@@ -38,6 +39,14 @@ class NodeFunction(Generic[P, R]):
     def probe(self, function: F) -> F:
         """Register a probe: a function that checks whether a lost call had its effect; it gets the same input."""
         self.probe_function = function
+        return function
+
+    def undo(self, function: F) -> F:
+        """Register an undo: a function that takes back whatever a lost call may have done; it gets the same input.
+
+        It must be idempotent: it may find nothing to take back, and it is called again if it is lost itself.
+        """
+        self.undo_function = function
         return function
 
     def __repr__(self) -> str:

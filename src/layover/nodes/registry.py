@@ -21,6 +21,8 @@ from layover.nodes.source import SourceFunction
 from layover.nodes.typed import Arguments, BadInput, arguments_of, misfit, parameters_of
 
 if TYPE_CHECKING:
+    from collections.abc import Container
+
     from layover.nodes.context import CallContext
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "Registry",
     "UnknownNodeType",
     "UnknownProbe",
+    "UnknownUndo",
 ]
 
 _CURSOR = "cursor"  # the parameter of a source
@@ -49,6 +52,12 @@ class UnknownProbe(LayoverError):  # noqa: N818 - it says what the probe is
     """A node type without a probe for lost calls."""
 
     code = "unknown_probe"
+
+
+class UnknownUndo(LayoverError):  # noqa: N818 - it says what the undo is
+    """A node type without an undo for lost calls."""
+
+    code = "unknown_undo"
 
 
 class Function(msgspec.Struct, frozen=True):
@@ -150,11 +159,18 @@ class Registry:
         self._functions: dict[str, Function] = {}
         self._names: frozenset[str] = frozenset()
         self._probes: dict[str, Function] = {}
+        self._undos: dict[str, Function] = {}
         self._sources: dict[str, PolledSource] = {}
         self.notifiers: dict[str, Notifier] = {}
 
-    def add(self, function: AnyFunction, name: str | None = None, probe: AnyFunction | None = None) -> str:
-        """Register a function as a node type, optionally with its probe; the same name again replaces both.
+    def add(
+        self,
+        function: AnyFunction,
+        name: str | None = None,
+        probe: AnyFunction | None = None,
+        undo: AnyFunction | None = None,
+    ) -> str:
+        """Register a function as a node type, optionally with its probe and its undo; the same name again replaces all.
 
         A source or a notifier is registered as such: node types, sources and destinations have names of their own.
         """
@@ -166,9 +182,12 @@ class Registry:
         if not known.isidentifier() or known in _NOT_CALLED:
             raise BadFunction(f"`{known}` cannot be the name of a node type; give another as `name`.")
         self.put(known, _describe(known, function))
-        looks = probe or (function.probe_function if isinstance(function, NodeFunction) else None)
-        if looks is not None:
-            self.add_probe(known, looks)
+        if isinstance(function, NodeFunction):
+            probe, undo = probe or function.probe_function, undo or function.undo_function
+        if probe is not None:
+            self.add_probe(known, probe)
+        if undo is not None:
+            self.add_undo(known, undo)
         return known
 
     def put(self, known: str, described: Function) -> None:
@@ -177,6 +196,7 @@ class Registry:
         self._names = frozenset(self._functions)
         (self.threaded.discard if described.is_async else self.threaded.add)(known)
         self._probes.pop(known, None)
+        self._undos.pop(known, None)
 
     def add_object(self, function: AnyFunction, known: str) -> None:
         """Register a callable object, described by its class: the description is made once per class."""
@@ -190,11 +210,20 @@ class Registry:
     def add_probe(self, node_type: str, function: AnyFunction) -> None:
         """Register a probe: a function that checks whether a lost call had its effect; it gets the same input."""
         self.find(node_type)
-        self.put_probe(node_type, _describe(node_type, function, is_probe=True))
+        self.put_probe(node_type, _describe(node_type, function, checks_result=False))
 
     def put_probe(self, node_type: str, described: Function) -> None:
         """Register a probe that is described already."""
         self._probes[node_type] = described
+
+    def add_undo(self, node_type: str, function: AnyFunction) -> None:
+        """Register an undo: a function that takes back whatever a lost call may have done; it gets the same input."""
+        self.find(node_type)
+        self.put_undo(node_type, _describe(node_type, function, checks_result=False))
+
+    def put_undo(self, node_type: str, described: Function) -> None:
+        """Register an undo that is described already."""
+        self._undos[node_type] = described
 
     def add_source(self, source: SourceFunction[..., Any]) -> str:
         """Register a source that triggers poll; the same name again replaces it."""
@@ -233,6 +262,23 @@ class Registry:
             raise UnknownProbe(f"No probe is registered for the node type `{node_type}`.")
         return found
 
+    def find_undo(self, node_type: str) -> Function:
+        """Return the undo of a node type."""
+        found = self._undos.get(node_type)
+        if found is None:
+            raise UnknownUndo(f"No undo is registered for the node type `{node_type}`.")
+        return found
+
+    @property
+    def probes(self) -> Container[str]:
+        """The node types that have a probe here, as they are when it is asked."""
+        return self._probes.keys()
+
+    @property
+    def undos(self) -> Container[str]:
+        """The node types that have an undo here, as they are when it is asked."""
+        return self._undos.keys()
+
     def has(self, node_type: str) -> bool:
         """Return whether there is a function for a node type."""
         return node_type in self._functions
@@ -243,7 +289,13 @@ class Registry:
 
     def parameters(self) -> dict[str, Parameters | None]:
         """Return the node types that have a function here, each with its parameters."""
-        return {name: function.parameters for name, function in self._functions.items()}
+        return {name: self._parameters_of(function) for name, function in self._functions.items()}
+
+    def _parameters_of(self, function: Function) -> Parameters | None:
+        kinds = {"probe": self._probes, "undo": self._undos}
+        known = frozenset(kind for kind, registered in kinds.items() if function.name in registered)
+        found = function.parameters
+        return found and msgspec.structs.replace(found, for_lost_calls=known)
 
     def source_parameters(self) -> dict[str, Parameters | None]:
         """Return the sources that are here, as a check knows them, each with what the `with` of a trigger gives it."""
@@ -263,7 +315,7 @@ def _given_parameters(function: Function) -> Parameters | None:
 
 def _describe_polled(name: str, given: AnyFunction) -> Function:
     """Describe a source, or what acknowledges its cursors."""
-    described = _describe(name, given, is_probe=True)
+    described = _describe(name, given, checks_result=False)
     if described.context is not None:
         raise BadFunction(f"`{name}` cannot be a source: it is no node, so it has no `{described.context}`.")
     taken = described.parameters
@@ -286,8 +338,8 @@ def _is_async(function: AnyFunction) -> bool:
     return asyncio.iscoroutinefunction(target)
 
 
-def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Function:
-    """Describe a function before it is called; the result of a probe is not checked."""
+def _describe(name: str, given: AnyFunction, *, checks_result: bool = True) -> Function:
+    """Describe a function before it is called; the result of a probe, an undo or a source is not checked."""
     marked = given if isinstance(given, NodeFunction | SourceFunction) else None
     function, seen = (given, {}) if marked is None else (marked.function, marked.seen)
     try:
@@ -315,6 +367,6 @@ def _describe(name: str, given: AnyFunction, *, is_probe: bool = False) -> Funct
         blocks=blocks,
         whole=fitting[0] if len(fitting) == 1 else None,
         arguments=arguments,
-        result=None if is_probe else result_of(hints.get("return", object)),
+        result=result_of(hints.get("return", object)) if checks_result else None,
         parameters=arguments.parameters if arguments is not None else parameters_of(function, others),
     )

@@ -31,6 +31,7 @@ _OUTCOMES: Final[dict[type, str]] = {
     cmd.Ask: "paused",
     cmd.Sleep: "paused",
     cmd.Probed: "probed",
+    cmd.Undone: "undone",
     type(None): "stopped",
 }
 _MOST_OUTCOMES: Final = 20

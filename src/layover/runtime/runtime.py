@@ -59,6 +59,7 @@ class Runtime(Opened):
         *,
         nodes: Iterable[AnyFunction] = (),
         probes: Mapping[str, AnyFunction] | None = None,
+        undos: Mapping[str, AnyFunction] | None = None,
         settings: RuntimeSettings | None = None,
         secrets: Iterable[Secrets] = (),
         clock: Clock | None = None,
@@ -78,6 +79,8 @@ class Runtime(Opened):
             self._registry.add(function)
         for name, probe in (probes or {}).items():
             self._registry.add_probe(name, probe)
+        for name, undo in (undos or {}).items():
+            self._registry.add_undo(name, undo)
         self._batch_acts = batch_acts
         self._services: list[Service] = []
         self._watchdog: Watchdog | None = None

@@ -656,6 +656,7 @@ class SyncEngine(SyncDoor):
         nodes: Iterable[AnyFunction] = (),
         workflows: Iterable[Definition] = (),
         probes: Mapping[str, AnyFunction] | None = None,
+        undos: Mapping[str, AnyFunction] | None = None,
         secrets: Iterable[Secrets] = (),
         directory: Directory | None = None,
         settings: Settings | None = None,

@@ -12,7 +12,7 @@ from layover.testing.fakes import Fake, FakeCall
 from layover.testing.kit import Layover
 from layover.testing.rehearsal import Behaviour, Rehearsal
 from layover.testing.sent import SentMessage
-from layover.testing.simulation.effects import effect, had_effect
+from layover.testing.simulation.effects import effect, had_effect, undo_effect
 from layover.testing.simulation.simulating import LawBroken, Simulated, simulate
 from layover.testing.surviving import DidNotSurvive, survives_crashes
 
@@ -36,4 +36,5 @@ __all__ = [
     "had_effect",
     "simulate",
     "survives_crashes",
+    "undo_effect",
 ]

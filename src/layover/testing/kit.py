@@ -107,7 +107,14 @@ class Layover(Door):
         played = self._world.function(node_type)
         if played is None:
             raise NobodyPlays(f"There is nothing to probe: `{node_type}` has neither a function nor a fake.")
-        self._world.play(node_type, played, function)
+        self._world.play(node_type, played, probe=function)
+
+    def undo(self, node_type: str, function: AnyFunction) -> None:
+        """Have a function take back what a call of a node type may have done that was lost in a crash."""
+        played = self._world.function(node_type)
+        if played is None:
+            raise NobodyPlays(f"There is nothing to undo: `{node_type}` has neither a function nor a fake.")
+        self._world.play(node_type, played, undo=function)
 
     def fake(
         self,

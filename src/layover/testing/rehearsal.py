@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.decide import play
-from layover.core.engine.in_doubt import is_probing
+from layover.core.engine.in_doubt import purpose_of
 from layover.core.engine.state import ExecutionState
 from layover.core.engine.timing import wake_at
 
@@ -29,7 +29,8 @@ class Rehearsal:
     """One execution, its log, and a clock; `behaviours` say what a function returns (or raises) for an input.
 
     `slots` say for how many calls there is a place; one for which there is none is started by `cmd.StartQueued`.
-    `probes` say whether a call that was lost had its effect, for functions whose `on_crash` is `probe`.
+    `probes` say whether a call that was lost had its effect, for functions whose `on_crash` is `probe`;
+    `undos` take back what it may have done.
     """
 
     def __init__(
@@ -39,13 +40,16 @@ class Rehearsal:
         now: int = 1_000,
         slots: FreeSlots | None = None,
         probes: Mapping[str, Probe] | None = None,
+        undos: Mapping[str, Behaviour] | None = None,
     ) -> None:
         self.plan = plan
         self.slots = slots
         self.probes = dict(probes or {})
+        self.undos = dict(undos or {})
         self.behaviours = dict(behaviours or {})
         self.now = now
         self.state = ExecutionState(plan)
+        self.state.undos = self.undos
         self.log: list[tuple[int, ev.AnyEvent]] = []
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
@@ -69,17 +73,22 @@ class Rehearsal:
     def call(self, name: str) -> None:
         """Make one call that is out and report how it went."""
         node, function = self.state.node(name), self.state.planned(name).calls
-        if is_probing(self.state, name):
+        purpose = purpose_of(self.state, name)
+        if purpose == "probe":
             happened = self.probes.get(function, _nobody_knows)(node.input)
             self.send(cmd.Probed(node=name, attempt=node.attempt, happened=happened))
             return
+        behaviours = self.undos if purpose == "undo" else self.behaviours
         try:
-            output = self.behaviours.get(function, _echo)(node.input)
+            output = behaviours.get(function, _echo)(node.input)
         except Exception as error:  # noqa: BLE001 - whatever a node raises fails that node
             bases = tuple(base.__name__ for base in type(error).__mro__[1:-1])
             told = ev.Error(code="failed", type=type(error).__name__, message=str(error))
             self.send(cmd.Fail(node=name, attempt=node.attempt, error=told, bases=bases))
         else:
+            if purpose == "undo":
+                self.send(cmd.Undone(node=name, attempt=node.attempt))
+                return
             self.send(cmd.Complete(node=name, attempt=node.attempt, output=output))
 
     def skip(self, milliseconds: int) -> Rehearsal:

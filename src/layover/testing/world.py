@@ -58,7 +58,7 @@ class KitWorld:
         self.hooks = 0
         self.worlds = 0
         self.only_crash: Crash | None = None
-        self._functions: dict[str, tuple[AnyFunction, AnyFunction | None]] = {}
+        self._functions: dict[str, tuple[AnyFunction, AnyFunction | None, AnyFunction | None]] = {}
         self._sources: dict[str, SourceFunction[..., Any]] = {}
         self._pushed: dict[str, PushedSource] = {}
         self._followed: list[_Followed] = []
@@ -70,7 +70,13 @@ class KitWorld:
         """The node types that have a function."""
         return {*self._functions, "http"}
 
-    def play(self, node_type: str, function: AnyFunction, probe: AnyFunction | None = None) -> None:
+    def play(
+        self,
+        node_type: str,
+        function: AnyFunction,
+        probe: AnyFunction | None = None,
+        undo: AnyFunction | None = None,
+    ) -> None:
         """Have a function called for a node type, or a source polled by its name."""
         if isinstance(function, SourceFunction):
             self._poll(function)
@@ -78,9 +84,12 @@ class KitWorld:
         if isinstance(function, NotifierFunction):
             self._tell(function)
             return
-        self._functions[node_type] = (function, probe)
+        known, *had = self._functions.get(node_type, (None, None, None))
+        if known is function:
+            probe, undo = probe or had[0], undo or had[1]
+        self._functions[node_type] = (function, probe, undo)
         if (registry := self.engines.registry) is not None:
-            registry.add(function, node_type, probe)
+            registry.add(function, node_type, probe, undo)
             self.engines.look()
 
     def function(self, node_type: str) -> AnyFunction | None:
@@ -118,8 +127,8 @@ class KitWorld:
     def _furnish(self, registry: Registry) -> None:
         for source in self._sources.values():
             registry.add_source(source)
-        for node_type, (function, probe) in self._functions.items():
-            registry.add(function, node_type, probe)
+        for node_type, (function, probe, undo) in self._functions.items():
+            registry.add(function, node_type, probe, undo)
 
     # Asking and acting
 

@@ -103,15 +103,15 @@ class LegSpan:
         self.traceparent = _text_of(span.get_span_context())
 
     @_harmless
-    def begin_attempt(self, node: str, node_type: str, attempt: int, *, is_probe: bool = False) -> AttemptSpan:
+    def begin_attempt(self, node: str, node_type: str, attempt: int, purpose: str = "work") -> AttemptSpan:
         """Begin the span of a call, and make it the current one of this task."""
         attributes: dict[str, str | int | bool] = {
             names.NODE: node,
             names.NODE_TYPE: node_type,
             names.NODE_ATTEMPT: attempt,
         }
-        if is_probe:
-            attributes[names.PROBE] = True
+        if purpose != "work":
+            attributes[names.PROBE if purpose == "probe" else names.UNDO] = True
         name = f"{names.ATTEMPT} {node.partition(':')[0]}"  # without the rounds that it is in: there may be thousands
         return AttemptSpan(self._tracer.start_span(name, self._context, attributes=attributes), self._context)
 

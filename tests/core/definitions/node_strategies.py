@@ -306,7 +306,7 @@ def _call(dice: Dice, site: Site) -> Fields:
         **_work(dice, place),
         "input": lambda: value(dice, place),
         "heartbeat": lambda: duration(dice),
-        "on_crash": lambda: dice.pick(("rerun", "probe", "pause")),
+        "on_crash": lambda: dice.pick(("rerun", "probe", "undo", "pause")),
     }
     return dice.some(options)
 

@@ -42,3 +42,15 @@ def test_arguments_are_not_checked_for_functions_with_unknown_parameters() -> No
     assert check(source, functions={"charge"}).ok
     assert check(source, functions={"charge": None}).ok
     assert check(source, functions={"charge": Parameters(takes_others=True)}).ok
+
+
+@pytest.mark.parametrize("wanted", ["probe", "undo"])
+def test_a_probe_or_an_undo_that_a_function_lacks_is_warned_about(wanted: str) -> None:
+    source = nodes(f"- {{id: a, type: charge, on_crash: {wanted}}}")
+    (only,) = check(source, functions={"charge": Parameters(for_lost_calls=frozenset())}).problems
+    assert (only.code, only.severity, only.path) == (f"unknown_{wanted}", "warning", "$.nodes[0].on_crash")
+    assert only.message.startswith(f"`charge` has no {wanted}: after a crash a person would be asked.")
+    assert not check(source, functions={"charge": Parameters(for_lost_calls=frozenset({wanted}))}).problems
+    assert not check(source, functions={"charge": Parameters()}).problems  # it is not known what it has
+    other = nodes("- {id: a, type: charge, on_crash: pause}")
+    assert not check(other, functions={"charge": Parameters(for_lost_calls=frozenset())}).problems

@@ -228,7 +228,7 @@ class _Maker:
         if not self._settled and dice.chance(4):
             node["timeout"] = "30s"
         if not self._settled and dice.chance(3):
-            node["on_crash"] = dice.pick(("probe", "pause"))
+            node["on_crash"] = dice.pick(("probe", "pause", "undo"))
         return {**node, **self._sometimes_retry()}
 
     def _sometimes_retry(self) -> Document:

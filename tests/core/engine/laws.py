@@ -7,7 +7,7 @@ equal the rows, and nothing is left of what has ended.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from layover.core.context_ids import within
 from layover.core.engine import events as ev
@@ -32,6 +32,10 @@ def tables(state: ExecutionState) -> Tables:
     """Return a copy of all tables of a state."""
     parts = {name: getattr(state, name) for name in ExecutionState.__slots__}
     return {name: dict(part.rows) for name, part in parts.items() if isinstance(part, Table)}
+
+
+_OfCall: TypeAlias = ev.NodeCheckpointed | ev.NodeHandedOver | ev.NodeProbed
+_OfLostCall: TypeAlias = ev.NodeInDoubt | ev.NodeUndoRequested | ev.NodeUndone | ev.NodeUndoFailed
 
 
 class Ledger:
@@ -82,7 +86,7 @@ class Ledger:
                 self._read_node(event)
             case ev.NodeRecorded():
                 assert event.node in self._resting or self.open_attempts[event.node] == "started"
-            case ev.NodeCheckpointed() | ev.NodeHandedOver() | ev.NodeInDoubt() | ev.NodeProbed():
+            case ev.NodeCheckpointed() | ev.NodeHandedOver() | ev.NodeProbed():
                 self._read_call(event)
             case ev.ScopeReopened():
                 self._read_reopened(event)
@@ -118,7 +122,7 @@ class Ledger:
             assert event.point in self._answered
             self._final_points.add(event.point)
 
-    def _read_call(self, event: ev.NodeCheckpointed | ev.NodeHandedOver | ev.NodeInDoubt | ev.NodeProbed) -> None:
+    def _read_call(self, event: _OfCall) -> None:
         how = self.open_attempts[event.node]
         assert how == "started" or (how == "queued" and isinstance(event, ev.NodeHandedOver))
         match event:
@@ -129,6 +133,21 @@ class Ledger:
                 assert event.attempt == self.attempts[event.node]
                 if event.happened is False:
                     del self.open_attempts[event.node]
+            case _:
+                pass
+
+    def _read_lost_call(self, event: _OfLostCall) -> None:
+        """Check that an undo is out when it ends; when it fails for good, it may have waited for another attempt."""
+        name = event.node
+        assert event.attempt == self.attempts[name]
+        assert name not in self.points.values(), f"it is asked about: {event}"
+        match event:
+            case ev.NodeUndone():
+                assert self.open_attempts.pop(name) == "started"
+            case ev.NodeUndoFailed() if event.retry_at is not None:
+                assert self.open_attempts.pop(name) == "started"
+            case ev.NodeUndoFailed():
+                assert self.open_attempts.get(name, "started") == "started"
             case _:
                 pass
 
@@ -152,6 +171,8 @@ class Ledger:
 
     def _read_execution(self, event: ev.AnyEvent) -> None:
         match event:
+            case ev.NodeInDoubt() | ev.NodeUndoRequested() | ev.NodeUndone() | ev.NodeUndoFailed():
+                self._read_lost_call(event)
             case ev.ExecutionCreated():
                 self._held = event.hold
             case ev.ExecutionAdmitted():

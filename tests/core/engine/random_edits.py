@@ -43,7 +43,7 @@ def _edit(document: Document, names: dict[str, str], dice: Dice, n: int) -> Docu
     if not graph["nodes"]:
         return document
     node = dice.pick(graph["nodes"])
-    match dice.integer(0, 9):
+    match dice.integer(0, 10):
         case 0 | 1:
             return _rename(document, names, dice, node["id"], f"z{n}")
         case 2:
@@ -59,9 +59,12 @@ def _edit(document: Document, names: dict[str, str], dice: Dice, n: int) -> Docu
             _swap(graph, node["id"], dice.pick(graph["nodes"])["id"])
         case 7:
             graph["nodes"].append({"id": f"x{n}", **_fields_of(dice.pick(("form", "compute")))})
-            target = dice.pick(graph["nodes"])["id"]
-            if target != f"x{n}":
-                graph["edges"].append({"source": f"x{n}", "target": target, "port": "done"})
+            other = dice.pick(graph["nodes"])["id"]
+            source, target = (f"x{n}", other) if dice.chance(3) else (other, f"x{n}")
+            if source != target:
+                graph["edges"].append({"source": source, "target": target, "port": "done"})
+        case 10:
+            document["variables"] = {**document.get("variables", {}), f"late{n}": n}
         case _:
             asking = [one for one in graph["nodes"] if one["type"] in ("form", "approval")]
             for one in asking:
@@ -106,5 +109,5 @@ def _insert(graph: Document, dice: Dice, id_: str) -> None:
     edge = dice.pick(graph["edges"])
     kind = dice.pick(("form", "compute"))
     graph["nodes"].append({"id": id_, **_fields_of(kind)})
-    graph["edges"].append({"source": id_, "target": edge["target"], "port": "done" if kind == "form" else "out"})
+    graph["edges"].append({"source": id_, "target": edge["target"], "port": "done"})
     edge["target"] = id_

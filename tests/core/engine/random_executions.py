@@ -105,7 +105,7 @@ def _command(state: ExecutionState, kind: object, pick: _Pick) -> AnyCommand:
     }
     asked = state.points.get(str(known["point"]))
     if asked is not None and asked.doubt:
-        known["data"] = {"happened": pick.chance(2)}
+        known["data"] = {"happened": pick.chance(2), "otherwise": pick.of(("repeat", "undo", "fail"))}
     if kind is cmd.Report and pick.chance(2):
         known["error"] = None
     if kind is cmd.Delivered and pick.chance(2):
@@ -117,7 +117,7 @@ def _command(state: ExecutionState, kind: object, pick: _Pick) -> AnyCommand:
 
 def _places(state: ExecutionState, kind: type) -> list[str]:
     """Return nodes to which a command of this kind may apply."""
-    reports = kind in (cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record)
+    reports = kind in (cmd.Complete, cmd.Fail, cmd.Probed, cmd.Undone, cmd.Checkpoint, cmd.Record)
     running = [name for name, node in state.nodes.rows.items() if node.status == "running"] if reports else []
     return sorted(running or state.nodes.rows) or ["nowhere"]
 
@@ -240,7 +240,8 @@ PLANS = (
     ),
     _plan(
         """
-  - {id: begin, type: compute, output: 1, next: [asked, probed, called]}
+  - {id: begin, type: compute, output: 1, next: [asked, probed, called, undone]}
+  - {id: undone, type: work, on_crash: undo, timeout: 5s, retry: {max_attempts: 2, delay: 1s}, next: last}
   - {id: asked, type: work, on_crash: pause, next: last}
   - {id: probed, type: work, on_crash: probe, timeout: 5s, retry: {max_attempts: 2, delay: 1s}, next: last}
   - {id: called, type: callback, call: work, heartbeat: 10s, timeout: 5s, on_error: continue,

@@ -16,7 +16,9 @@ from layover.core.engine.decide import decide, play
 from layover.core.engine.effects import MakeCall, Scan, SendLetter, StartChild, TellChild, TellParent, effects
 from layover.core.engine.evolve import fold
 from layover.core.engine.free_slots import FreeSlots
-from layover.core.engine.in_doubt import is_probing
+from layover.core.engine.in_doubt import purpose_of
+from layover.core.engine.past import Past
+from layover.core.engine.rewind import can_go_back
 from layover.core.engine.state import ExecutionState, NodeState, Point
 from layover.core.engine.timing import wake_at
 from layover.core.plan import load
@@ -32,7 +34,8 @@ if TYPE_CHECKING:
 _MOST_STEPS_TO_END = 1_000
 _ERROR = ev.Error(code="failed", type="OSError", message="lost")
 _DECODER = msgspec.json.Decoder(tuple[int, ev.AnyEvent])
-_FROM_NODE = (cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep)
+_FROM_NODE = (cmd.Complete, cmd.Fail, cmd.Probed, cmd.Undone, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep)
+_UNDOS = frozenset({"steady", "moody"})  # functions that can be undone
 # These commands are new each time: a node has come further, an instance is lost, time has passed, a retry.
 _NEW_EACH_TIME = (
     *(cmd.Checkpoint, cmd.Recover, cmd.Wake, cmd.Rewind, cmd.Retry, cmd.RunNow),
@@ -67,11 +70,17 @@ class Player:
         self.few_places = dice.chance(3)
         self.children: dict[str, str] = {}
         self.called: dict[str, MakeCall] = {}
+        self.to_undo: dict[
+            str, object
+        ] = {}  # the input of lost calls that may not be made again before they are undone
+        self.asked_about: dict[str, str] = {}  # nodes in doubt by the points that ask
         self.messages: set[tuple[int, str]] = set()
         self.workflow_stops = {"n2": "look", "n3": "look"} if dice.chance(6) else {}
         self.own_stops: set[str] = set()
+        self.takes_back = False  # a rewind gives variables their earlier values, which takes a reading of the log
         self.stopped: set[str] = set()
         self.state.breakpoints = self.workflow_stops
+        self.state.undos = _UNDOS
 
     def send(self, command: cmd.AnyCommand) -> list[ev.AnyEvent]:
         """Send a command, and check all laws."""
@@ -186,8 +195,11 @@ class Player:
 
     def _watch_calls(self, events: list[ev.AnyEvent]) -> None:
         """Check that every running node was called, with everything that its call needs."""
+        self._watch_undos(events)
         for effect in effects(self.state, events):
             if isinstance(effect, MakeCall):
+                assert effect.purpose != "work" or effect.node not in self.to_undo, "it was not undone"
+                assert effect.purpose != "undo" or effect.input == self.to_undo[effect.node], "another call is undone"
                 self.called[effect.node] = effect
         if self.state.facts.closed:
             return
@@ -195,14 +207,37 @@ class Player:
             if node.status == "running":
                 call = self.called[name]
                 assert (call.attempt, call.point) == (node.attempt, node.point)
-                assert call.probe == is_probing(self.state, name)
+                assert call.purpose == purpose_of(self.state, name)
                 assert call.node_type == self.state.planned(name).calls
+
+    def _watch_undos(self, events: list[ev.AnyEvent]) -> None:
+        """Take note of the calls that have to be undone, and of those for which that is over."""
+        for event in events:
+            match event:
+                case ev.NodeInDoubt() if getattr(self.state.planned(event.node).node, "on_crash", "") == "undo":
+                    self.to_undo.setdefault(event.node, self.called[event.node].input)
+                case ev.NodeUndoRequested():
+                    self.to_undo[event.node] = self.called[event.node].input
+                case ev.NodeUndone():
+                    node = self.state.node(event.node)
+                    assert events[-1] is not event or not (node.journal or node.checkpoint), "its records are left"
+                    del self.to_undo[event.node]
+                case ev.PausePointApplied():
+                    self.to_undo.pop(self.asked_about.pop(event.point, ""), None)
+                case ev.PausePointOpened() if event.doubt:
+                    self.asked_about[event.point] = event.node
+                case ev.NodeCompleted():
+                    self.to_undo.pop(event.node, None)
+                case ev.NodeRewound():
+                    self.to_undo = {name: given for name, given in self.to_undo.items() if self.state.node(name).doubt}
+                case _:
+                    pass
 
     def crash(self) -> None:
         """Lose everything except the log."""
         stored = [msgspec.json.encode(entry) for entry in self.log]
         self.state = fold(ExecutionState(self.plan), map(_DECODER.decode, stored))
-        self.state.breakpoints = self.workflow_stops
+        self.state.breakpoints, self.state.undos = self.workflow_stops, _UNDOS
         assert tables(self.state) == tables(self.shadow), "replay gave another state"
 
     # Commands
@@ -210,8 +245,7 @@ class Player:
     def step(self) -> None:
         """Send a command: mostly an expected one, often enough an unexpected one."""
         if self.state.facts.closed and self.dice.chance(3):
-            name = self.dice.pick(self._reached())
-            self.send(cmd.Retry(by="op") if self.dice.chance() else cmd.Rewind(to=name, by="op"))
+            self.send(cmd.Retry(by="op") if self.dice.chance() else self._rewind())
             return
         choice = self.dice.integer(0, 19)
         if choice < 9:
@@ -224,7 +258,8 @@ class Player:
             self.now += self.dice.pick((1, 1_000, 60_000, 3_600_000, 86_400_000))
             self.send(cmd.Wake())
         elif choice == 15:
-            self.send(self.dice.pick(self.sent))
+            again = self.dice.pick(self.sent)
+            self.send(self._rewind(again.to) if isinstance(again, cmd.Rewind) else again)
         elif choice == 16:
             self._pause()
         elif choice == 17:
@@ -254,6 +289,14 @@ class Player:
         halted = ((path, id_) for path, one in self.state.halted.rows.items() for id_ in one.nodes)
         return sorted((*self.state.nodes.rows, *(f"{id_}:{path}" for path, id_ in halted))) or ["n1"]
 
+    def _rewind(self, to: str = "") -> cmd.Rewind:
+        """Return a rewind as an operator asks for it: what the dropped nodes had set is taken back."""
+        to = to or self.dice.pick(self._reached())
+        command = cmd.Rewind(to=to, by="op")
+        if not self.takes_back or not can_go_back(self.state, to):
+            return command
+        return Past(self.plan).read(self.log).restored(to).within(command)
+
     def _act_of_an_operator(self) -> cmd.AnyCommand:
         dice = self.dice
         names = sorted(self.state.nodes.rows) or ["n1"]
@@ -266,7 +309,7 @@ class Player:
             cmd.Recover(),
             cmd.StartQueued(node=dice.pick(names)),
             cmd.Retry(by="op"),
-            cmd.Rewind(to=dice.pick(self._reached()), by="op"),
+            self._rewind(),
             cmd.RunNow(node=dice.pick(("", *names)), by="op"),
             cmd.CancelRetry(node=dice.pick(names), by="op"),
             cmd.SetBreakpoint(node=dice.pick(("n1", "n2", "n4", *names)), by="op"),
@@ -340,9 +383,14 @@ class Player:
 
     def _outcome(self, name: str) -> cmd.AnyCommand:
         node = self.state.node(name)
-        if is_probing(self.state, name) and not self.dice.chance(4):
+        purpose = purpose_of(self.state, name)
+        if purpose == "probe" and not self.dice.chance(4):
             happened = self.dice.pick((True, False, None))
             return cmd.Probed(node=name, attempt=node.attempt, happened=happened, output=3, problem="gone")
+        if purpose == "undo":
+            if self.dice.chance():
+                return cmd.Undone(node=name, attempt=node.attempt)
+            return cmd.Fail(node=name, attempt=node.attempt, error=_ERROR)
         try:
             output = behave(self.state.planned(name).calls, node.failures, node.input)
         except Exception as error:  # noqa: BLE001 - whatever a function raises
@@ -357,10 +405,14 @@ class Player:
         assert given is not None
         match point.kind:
             case "form" if point.doubt:
-                self.send(cmd.Answer(point=point.id, data={"happened": self.dice.chance(), "output": 1}, by="ann"))
+                data: dict[str, object] = {"happened": self.dice.chance(3), "output": 1}
+                data |= self.dice.pick(({}, {"otherwise": self.dice.pick(("repeat", "undo", "fail"))}))
+                self.send(cmd.Answer(point=point.id, data=data, by="ann"))
             case "form" | "approval":
                 by = self.dice.pick(("ann", "bob"))
-                self.send(cmd.Answer(point=point.id, data=given.data, approved=given.approved, by=by, comment="so"))
+                brought = self.dice.pick(({}, {}, {"v": 8}, {"brought": 2}))
+                answer = cmd.Answer(point=point.id, data=given.data, approved=given.approved, by=by, comment="so")
+                self.send(msgspec.structs.replace(answer, variables=brought))
             case "signal":
                 key = self.dice.pick(("", "2"))
                 number = self.dice.integer(1, 9)
@@ -394,6 +446,7 @@ class Player:
             cmd.Fail(node=name, attempt=attempt, error=_ERROR, jitter=0.5),
             cmd.Fail(node=name, attempt=attempt, error=msgspec.structs.replace(_ERROR, retryable=False)),
             cmd.Probed(node=name, attempt=attempt, happened=dice.pick((True, False, None))),
+            cmd.Undone(node=name, attempt=attempt),
             cmd.Checkpoint(node=name, attempt=attempt, data=attempt),
             cmd.Record(node=name, attempt=attempt, key="k", value=1),
             cmd.Ask(node=name, attempt=attempt, key="size", deadline_ms=dice.pick((None, 60_000))),
@@ -422,6 +475,7 @@ class Player:
             approved=dice.pick((True, False, None)),
             by=dice.pick(("ann", "bob")),
             at=dice.pick((None, self.now, self.now - 1_000)),
+            variables=dice.pick(({}, {}, {"v": 9}, {"brought": 1})),
         )
 
     def _take_back(self, point: str) -> cmd.AnyCommand:
@@ -474,7 +528,9 @@ def _fork(plan: Plan, dice: Dice) -> cmd.Fork:
         one.id: ev.CarriedNode(type=one.node.type, output=1, port=dice.pick(sorted(one.ports) or ["done"]))
         for one in chosen
     }
-    return cmd.Fork(origin="origin", at=9, nodes=results, sets=(ev.CarriedSet(node="n1", values={"v": 3}),))
+    of_operators = ev.CarriedSet(values={"v": 4})
+    sets = (ev.CarriedSet(node="n1", values={"v": 3}), of_operators) if "n1" in results else (of_operators,)
+    return cmd.Fork(origin="origin", at=9, nodes=results, sets=sets)
 
 
 def begin(dice: Dice) -> Player:

@@ -112,6 +112,14 @@ def test_another_version_repeats_what_it_has_in_between() -> None:
     assert fork.state.scopes[""].variables == {"count": 5, "fresh": 7}
 
 
+def test_a_rewind_in_a_fork_tells_of_calls_that_its_origin_has_made() -> None:
+    flow = rehearse(_ORDER).start()
+    fork = forked(flow, planned(flow, "ask"))
+    found = repeats_of(fork.state, cmd.Rewind(to="a"), fork.now)
+    assert found is not None
+    assert found.calls == ("a", "c")
+
+
 def test_a_container_that_is_not_done_begins_anew_and_one_that_is_gives_its_output() -> None:
     flow = rehearse(
         "  - {id: r, type: loop, times: 2, body: [{id: i, type: f, input: 1}], next: p}\n"
@@ -134,7 +142,7 @@ def test_a_fork_of_a_fork_and_a_rewind_in_it_know_who_set_what() -> None:
     again.send(cmd.Create(id="again", fork=planned(fork, "c").fork))
     assert again.state.scopes[""].variables == {"count": 1}
     back = Past(fork.plan).read(fork.log).restored("b")
-    fork.send(cmd.Rewind(to="b", variables=back.variables, unset=back.unset))
+    fork.send(back.within(cmd.Rewind(to="b")))
     assert (fork.state.scopes[""].variables, called(fork)) == ({"count": 1}, ["c"])
 
 
@@ -175,7 +183,7 @@ def test_a_rewind_takes_variables_back_to_what_they_were_before_the_node_began()
     flow = rehearse(_ORDER).start()
     back = Past(flow.plan).read(flow.log).restored("c")
     assert (back.variables, back.unset) == ({"count": 1}, ("late",))
-    rewind = cmd.Rewind(to="c", variables=back.variables, unset=back.unset)
+    rewind = back.within(cmd.Rewind(to="c"))
     flow.send(rewind)
     assert flow.state.scopes[""].variables == {"count": 1}
     flow.run()
@@ -193,8 +201,8 @@ def test_what_operators_and_nodes_that_stay_have_set_is_kept() -> None:
     flow.send(cmd.Pause())
     flow.send(cmd.Resume(data={"fix": 3}))
     back = Past(flow.plan).read(flow.log).restored("a")
-    flow.send(cmd.Rewind(to="a", variables=back.variables, unset=back.unset))
-    assert back == ({"count": 0}, ())
+    flow.send(back.within(cmd.Rewind(to="a")))
+    assert back == ({"count": 0}, (), {}, ())
     assert flow.state.scopes[""].variables == {"count": 1, "other": 1, "fix": 3}
 
 
@@ -217,7 +225,7 @@ def test_rewinds_in_random_plays_leave_variables_as_if_the_dropped_nodes_had_not
             if reached and player.dice.chance(6):
                 to = player.dice.pick(reached)
                 back = past.restored(to)
-                command = cmd.Rewind(to=to, by="op", variables=back.variables, unset=back.unset)
+                command = back.within(cmd.Rewind(to=to, by="op"))
                 events = player.send(replace(command))
                 taken_back += bool(events and (back.variables or back.unset))
     assert taken_back > 3

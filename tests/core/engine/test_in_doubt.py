@@ -47,7 +47,11 @@ def lost(on_crash: str, settings: str = "{}") -> Rehearsal:
 
 def probes(flow: Rehearsal, command: AnyCommand) -> list[tuple[int, bool]]:
     """Return the calls that a command leads to: their attempts, and whether they are probes."""
-    return [(one.attempt, one.probe) for one in effects(flow.state, flow.send(command)) if isinstance(one, MakeCall)]
+    return [
+        (one.attempt, one.purpose == "probe")
+        for one in effects(flow.state, flow.send(command))
+        if isinstance(one, MakeCall)
+    ]
 
 
 def probed(happened: bool | None, attempt: int = 2, problem: str = "") -> Probed:
@@ -62,7 +66,7 @@ def test_a_lost_call_opens_a_question_for_an_operator() -> None:
     assert types(flow)[-2:] == ["NodeInDoubt", "PausePointOpened"]
     point = flow.point("charge")
     assert (point.kind, point.doubt, point.deadline) == ("form", True, None)
-    assert point.details == {"title": "Did `charge` happen?"}
+    assert point.details == {"title": "Did `charge` happen?", "otherwise": ["repeat", "fail"]}
     assert flow.status == "paused"
 
 
@@ -80,7 +84,17 @@ def test_an_answer_that_it_did_not_happen_repeats_the_call() -> None:
     assert (scheduled.cause, flow.state.node("charge").doubt) == ("recovered", False)
 
 
-@pytest.mark.parametrize("data", [None, {}, {"happened": "yes"}, {"output": 1}, {"happened": True, "more": 1}])
+@pytest.mark.parametrize(
+    "data",
+    [
+        None,
+        {},
+        {"happened": "yes"},
+        {"output": 1},
+        {"happened": True, "more": 1},
+        {"happened": False, "otherwise": "undo"},
+    ],
+)
 def test_an_answer_has_to_say_whether_it_happened(data: object) -> None:
     flow = lost("pause")
     answer = Answer(point=flow.point("charge").id, data=data)

@@ -1,7 +1,11 @@
-"""Moves to another version: what the plan says happens, whatever was edited and wherever an execution stands."""
+"""Moves to another version: what the plan says happens, whatever was edited and wherever an execution stands.
+
+`LAYOVER_MOVE_EDITS=20000` makes as many random edits; `LAYOVER_MOVE_SEED` makes others.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -16,6 +20,7 @@ from layover.core.engine.decide import decide, play
 from layover.core.engine.evolve import fold
 from layover.core.engine.moving import outlook
 from layover.core.engine.node_transitions import is_settled
+from layover.core.engine.past import Past
 from layover.core.engine.state import ExecutionState
 from layover.core.plan import load
 from tests.conftest import FACTOR
@@ -31,9 +36,11 @@ if TYPE_CHECKING:
     from layover.core.engine.moving import Outlook
     from layover.core.plan import Plan
 
-_EDITS = 500  # of each block
+_EDITS = int(os.environ.get("LAYOVER_MOVE_EDITS", 1_000 * FACTOR))
+_SEED = int(os.environ.get("LAYOVER_MOVE_SEED", "0"))
 _EDITS_OF_ONE = 8  # definition
-_BLOCKS = range(2 * FACTOR)
+_EDITS_OF_BLOCK = 500
+_BLOCKS = range(max(1, _EDITS // _EDITS_OF_BLOCK))
 ID = "00000000-0000-4000-8000-000000000001"
 
 
@@ -181,6 +188,34 @@ def test_rounds_and_branches_move_with_their_containers() -> None:
     assert state.facts.closed == "completed"
 
 
+def test_a_rewind_after_a_move_takes_variables_back_by_the_names_of_now() -> None:
+    def version(container: str, ask: str, **variables: object) -> Plan:
+        inner = [{"id": "set_it", "type": "set", "values": {"v": 2}, "next": ask}, form(ask)]
+        branch = {"id": "one", "body": {"nodes": inner}}
+        nodes = [
+            form("a", next="count"),
+            {"id": "count", "type": "set", "values": {"n": 1}, "next": container},
+            {"id": container, "type": "parallel", "branches": [branch]},
+        ]
+        return load({"name": "w", "nodes": nodes, "variables": {"v": 1, **variables}})
+
+    before, other = version("p", "ask"), version("q", "say", later=5)
+    state, log = ExecutionState(before), list[tuple[int, ev.AnyEvent]]()
+    log += [(1, one) for one in play(state, cmd.Create(id=ID), 1)]
+    (point,) = state.points.rows
+    log += [(2, one) for one in play(state, cmd.Answer(point=point, data={}), 2)]
+    state.undo_log.keep()
+    log += [(100, one) for one in moved(state, other, p="q", ask="say")]
+    past = Past(before)
+    past.state.know(other)
+    past.read(log)
+    assert past.restored("a") == ({}, ("n",), {}, ())
+    (point,) = state.points.rows
+    answer = cmd.Answer(point=point, data={}, variables={"later": 6, "v": 3})
+    past.read([(101, one) for one in play(state, answer, 101)])
+    assert past.restored("q") == ({"later": 5, "v": 1}, (), {}, ())
+
+
 def test_a_call_that_is_out_keeps_its_execution_where_it_is() -> None:
     state = ExecutionState(load({"name": "w", "nodes": [{"id": "a", "type": "work"}]}))
     play(state, cmd.Create(id=ID), 1)
@@ -218,8 +253,8 @@ class MovedPlayer(Player):
 @pytest.mark.parametrize("block", _BLOCKS)
 def test_plan_and_move_agree_with_what_then_happens_in_random_edits(block: int) -> None:
     seen: Counter[str] = Counter()
-    seed = block * 1_000_000
-    while seen["edits"] < _EDITS:
+    seed = _SEED * 1_000_000_000 + block * 1_000_000
+    while seen["edits"] < min(_EDITS, _EDITS_OF_BLOCK):
         seed += 1
         try:
             for met in _edits(seed):
@@ -264,6 +299,7 @@ def _moved(player: MovedPlayer, plan: Plan, names: dict[str, str]) -> list[str]:
     _agrees(planned, names, before, state, events)
     _replays(player, plan)
     player.finish()
+    _is_remembered(player, plan)
     return [*met, *(name for name in ("asked_again", "ready", "passed") if getattr(planned, name))]
 
 
@@ -302,3 +338,16 @@ def _replays(player: MovedPlayer, plan: Plan) -> None:
     fold(again, [(at, decode_events(encode_events([event]))[0]) for at, event in player.log])
     assert tables(again) == tables(player.state)
     assert encode_state(decode_state(encode_state(player.state), plan)) == encode_state(player.state)
+
+
+def _is_remembered(player: MovedPlayer, plan: Plan) -> None:
+    """Check that a rewind finds in the log of a moved execution who has set which variables."""
+    past = Past(player.plan)
+    past.state.know(plan)
+    past.read(player.log)
+    for path, scope in player.state.scopes.rows.items():
+        if scope.variables is not None:
+            found: dict[str, object] = {}
+            for one in past.sets[path]:
+                found |= one.values
+            assert found == scope.variables, path or "the root"

@@ -355,6 +355,20 @@ def a_lost_call_had_no_effect() -> None:
     flow.send(cmd.Probed(node="a", attempt=2, happened=False))
 
 
+def a_lost_call_is_undone() -> None:
+    flow = _begun("  - {id: a, type: f, on_crash: undo}\n")
+    flow.send(cmd.Recover())
+    flow.send(cmd.Undone(node="a", attempt=2))
+
+
+def a_failed_undo_is_not_tried_again() -> None:
+    flow = _begun("  - {id: a, type: f, on_crash: undo, retry: {max_attempts: 2, delay: 1h}}\n")
+    flow.send(cmd.Recover())
+    flow.send(cmd.Fail(node="a", attempt=2, error=ev.Error(code="failed", message="no", retryable=True), jitter=0.5))
+    flow.send(cmd.CancelRetry(node="a", by="op"))
+    assert flow.waiting == ["a"]
+
+
 HALTED = """
   - id: all
     type: parallel
@@ -476,5 +490,7 @@ RARE: tuple[Callable[[], None], ...] = (
     a_callback_cannot_be_called_again,
     a_callback_cannot_be_called,
     a_lost_call_had_no_effect,
+    a_lost_call_is_undone,
+    a_failed_undo_is_not_tried_again,
     a_failed_branch_is_taken_up_again,
 )

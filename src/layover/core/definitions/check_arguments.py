@@ -17,11 +17,12 @@ if TYPE_CHECKING:
 
 
 class Parameters(msgspec.Struct, frozen=True):
-    """The arguments that a function takes by name."""
+    """The arguments that a function takes by name, and what there is for calls of it that are lost."""
 
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     takes_others: bool = False  # it has `**`
+    for_lost_calls: frozenset[str] | None = None  # `probe` and `undo`, those that it has; None if that is not known
 
 
 def check_arguments(

@@ -146,6 +146,15 @@ class NodeChecker:
             parameters = self._functions[name]
             if isinstance(parameters, Parameters):
                 check_arguments(self._problems, name, parameters, self._reading.site(node))
+                self._check_lost_calls(node, name, parameters.for_lost_calls)
+
+    def _check_lost_calls(self, node: Node, function: str, has: frozenset[str] | None) -> None:
+        """Warn of a probe or an undo that is wanted after a crash, where the function has none."""
+        wanted = node.on_crash if isinstance(node, CallNode) else ""
+        if has is not None and wanted in ("probe", "undo") and wanted not in has:
+            mended = f"Give it one (`@{function}.{wanted}`)."
+            what = f"`{function}` has no {wanted}: after a crash a person would be asked. {mended}"
+            self._problems.warn(f"unknown_{wanted}", self._place(node, "on_crash"), what)
 
     def _check_retry(self, retry: RetryDefinition) -> None:
         if retry.max_delay < retry.delay:

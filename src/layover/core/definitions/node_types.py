@@ -343,7 +343,7 @@ class CallNode(WorkingNode, frozen=True, kw_only=True):
 
     input: Value | Unset = UNSET
     heartbeat: Duration | None = None
-    on_crash: Literal["rerun", "probe", "pause"] = "rerun"
+    on_crash: Literal["rerun", "probe", "undo", "pause"] = "rerun"
 
 
 BUILT_IN: tuple[type[Node], ...] = (

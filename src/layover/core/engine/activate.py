@@ -32,7 +32,7 @@ from layover.core.engine.approvals import settle_approval
 from layover.core.engine.consequences import PREFIX, consequences
 from layover.core.engine.containers import enter
 from layover.core.engine.failures import cancel_points, error_of, fail
-from layover.core.engine.in_doubt import ask_about, is_asked_about
+from layover.core.engine.in_doubt import ask_about, is_asked_about, purpose_of
 from layover.core.engine.letters import letter, send_id
 from layover.core.engine.node_transitions import variable_scope
 from layover.core.engine.sizes import bounded
@@ -207,6 +207,9 @@ def finish(context: DecisionContext, output: object, outcome: str = "executed", 
 
 
 def _input(context: DecisionContext, name: str, planned: PlannedNode) -> object:
+    node = context.state.node(name)
+    if node.doubt and node.input is not None and purpose_of(context.state, name) != "work":
+        return node.input  # of the call that was lost: its probe, or its undo, is about that
     if isinstance(planned.node, Send):
         return letter(context, name, planned)
     if planned.node.type == "http":

@@ -24,7 +24,7 @@ from layover.core.approval_rules import (
     outcome,
 )
 from layover.core.definitions.node_types import Approval, Form
-from layover.core.engine.in_doubt import ANSWER
+from layover.core.engine.in_doubt import answer_schema
 from layover.core.engine.point_view import PointView, view_of
 from layover.core.engine.undo_windows import end_of_window, final_at
 from layover.core.point_claims import PointClaim, claim_of_another
@@ -72,7 +72,7 @@ def refusal(state: ExecutionState, answer: Answer) -> Refused | None:
 def schema_of(state: ExecutionState, point: Point) -> object:
     """Return the JSON Schema that the data of an answer has to fit, or None if there is none."""
     if point.doubt:
-        return ANSWER
+        return answer_schema(point.details)
     if point.key:  # a question of a function has its own schema
         return point.details.get("schema")
     node = state.planned(point.node).node

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 def scheduled(state: ExecutionState, event: ev.NodeScheduled, _at: int) -> None:
     node = state.node(event.node)
-    # A ready node was recovered before, for its probe: this attempt belongs to the same recovery.
+    # A ready node was recovered before, for its probe or its undo: this attempt belongs to the same recovery.
     recovered = event.cause == "recovered" and event.lost and node.status != "ready"
     if event.attempt > state.counts.rows["attempts"]:
         state.counts.put("attempts", event.attempt)
@@ -79,6 +79,34 @@ def probed(state: ExecutionState, event: ev.NodeProbed, _at: int) -> None:
         again = replace(node, status="idle", doubt=False)
         move(state, event.node, node, again)
         make_ready(state, event.node, again)
+
+
+def undo_requested(state: ExecutionState, event: ev.NodeUndoRequested, _at: int) -> None:
+    state.nodes.put(event.node, replace(state.node(event.node), doubt=True, undo=True))
+
+
+def undone(state: ExecutionState, event: ev.NodeUndone, _at: int) -> None:
+    """Forget a lost attempt: what it had recorded was taken back with all else, so it must not be found again."""
+    node = state.node(event.node)
+    again = replace(node, status="idle", doubt=False, undo=False, undo_failures=0, checkpoint=None, journal={})
+    move(state, event.node, node, again)
+    make_ready(state, event.node, again)
+
+
+def undo_failed(state: ExecutionState, event: ev.NodeUndoFailed, _at: int) -> None:
+    node = state.node(event.node)
+    if event.retry_at is None:  # an operator is asked in the same decision
+        state.nodes.put(event.node, replace(node, undo=False, undo_failures=0))
+        return
+    failed = replace(
+        node,
+        status="backoff",
+        undo_failures=node.undo_failures + 1,
+        error=event.error,
+        closed_seq=state.counts["seq"],
+    )
+    move(state, event.node, node, failed)
+    state.timers.put(event.node, event.retry_at)
 
 
 def node_completed(state: ExecutionState, event: ev.NodeCompleted, _at: int) -> None:

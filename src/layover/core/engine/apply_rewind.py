@@ -50,14 +50,18 @@ def rewound(state: ExecutionState, event: ev.NodeRewound, _at: int) -> None:
     state.scopes.put(path, replace(scope, open=scope.open + reopened))
     _arrive_again(state, path, graph, set(behind), graph.positions[first])
     if event.variables or event.unset:
-        _take_back_variables(state, variable_scope(state, path), event)
+        _take_back_variables(state, variable_scope(state, path), event.variables, event.unset)
+    if event.root_variables or event.root_unset:
+        _take_back_variables(state, "", event.root_variables, event.root_unset)
     make_ready(state, event.node, replace(state.node(event.node), error=event.error))
 
 
-def _take_back_variables(state: ExecutionState, path: str, event: ev.NodeRewound) -> None:
+def _take_back_variables(
+    state: ExecutionState, path: str, variables: dict[str, object], unset: tuple[str, ...]
+) -> None:
     scope = state.scopes[path]
-    kept = {name: value for name, value in (scope.variables or {}).items() if name not in event.unset}
-    state.scopes.put(path, replace(scope, variables={**kept, **event.variables}))
+    kept = {name: value for name, value in (scope.variables or {}).items() if name not in unset}
+    state.scopes.put(path, replace(scope, variables={**kept, **variables}))
 
 
 def _give_back(state: ExecutionState, name: str, inner: list[str]) -> None:

@@ -92,6 +92,13 @@ class Probed(Command, frozen=True, kw_only=True):
     problem: str = ""
 
 
+class Undone(Command, frozen=True, kw_only=True):
+    """Report that an undo has returned: whatever a lost call may have done is taken back."""
+
+    node: str
+    attempt: int
+
+
 class Checkpoint(Command, frozen=True, kw_only=True):
     """Store how far a running node has come."""
 
@@ -345,12 +352,14 @@ class Rewind(Command, frozen=True, kw_only=True):
     """Drop the results of a node and of everything after it, and go on from that node.
 
     `key` and `instance` are as for a retry. Variables that the dropped nodes had set are given their earlier values, or
-    are `unset`.
+    are `unset`: those that the node reads, and those of the execution, if they are others.
     """
 
     to: str
     variables: dict[str, object] = {}
     unset: tuple[str, ...] = ()
+    root_variables: dict[str, object] = {}
+    root_unset: tuple[str, ...] = ()
     reason: str = ""
     by: str | None = None
     key: str = ""
@@ -424,6 +433,7 @@ AnyCommand: TypeAlias = (
     | Complete
     | Fail
     | Probed
+    | Undone
     | Checkpoint
     | Record
     | Ask

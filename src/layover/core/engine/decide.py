@@ -43,7 +43,9 @@ _NO_REST = ev.Error(
 )
 
 Handler: TypeAlias = "Callable[[DecisionContext, cmd.AnyCommand], None]"
-_FromNode: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
+_FromNode: TypeAlias = (
+    cmd.Complete | cmd.Fail | cmd.Probed | cmd.Undone | cmd.Checkpoint | cmd.Record | cmd.Ask | cmd.Sleep
+)
 _ToPoint: TypeAlias = (
     cmd.Answer | cmd.TakeBack | cmd.Delegate | cmd.Deliver | cmd.Report | cmd.Delivered | cmd.Beat | cmd.CancelPoint
 )
@@ -147,6 +149,8 @@ def _handle_current_call(context: DecisionContext, command: _FromNode, node: Nod
             calls.failed(context, command.node, command.error, command)
         case cmd.Probed():
             calls.probed(context, command)
+        case cmd.Undone():
+            calls.undone(context, command)
         case cmd.Checkpoint():
             context.emit(ev.NodeCheckpointed(node=command.node, data=command.data))
         case cmd.Record():

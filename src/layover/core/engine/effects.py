@@ -15,7 +15,7 @@ from layover.core.definitions.node_types import CallNode, ChildWorkflow, Send, W
 from layover.core.definitions.secret_use import SecretPosition
 from layover.core.engine import events as ev
 from layover.core.engine.gate import open_children
-from layover.core.engine.in_doubt import is_probing
+from layover.core.engine.in_doubt import CallPurpose, purpose_of
 from layover.core.engine.letters import sent_of
 from layover.core.engine.node_transitions import scope_path
 from layover.core.engine.signals import awaited_signals
@@ -35,7 +35,8 @@ _MOST_TAKEN: Final = 500  # in one message
 class MakeCall(msgspec.Struct, frozen=True, gc=False):
     """Make a call and report its result, with its attempt.
 
-    With a `point` the call gets a callback address. A `probe` asks whether an earlier, lost call had its effect.
+    With a `point` the call gets a callback address. Its `purpose` may be an earlier, lost
+    call: a probe asks whether that had its effect, and an undo takes it back.
     `secrets` are the positions in the input that get values just before the call is made.
     """
 
@@ -45,7 +46,7 @@ class MakeCall(msgspec.Struct, frozen=True, gc=False):
     input: object
     timeout_at: int | None = None
     point: str = ""
-    probe: bool = False
+    purpose: CallPurpose = "work"
     heartbeat: int | None = None
     checkpoint: object = None
     journal: dict[str, object] = {}
@@ -136,9 +137,9 @@ class Scan(msgspec.Struct, frozen=True):
 
 
 class LogFailure(msgspec.Struct, frozen=True):
-    """Log that a node failed."""
+    """Log that a node failed, or the undo of its lost call."""
 
-    event: ev.NodeFailed
+    event: ev.NodeFailed | ev.NodeUndoFailed
 
 
 class Close(msgspec.Struct, frozen=True):
@@ -239,7 +240,7 @@ def _effect_of_start(state: ExecutionState, event: ev.NodeStarted, seq: int) -> 
         event.input,
         event.timeout_at,
         node.point,
-        node.doubt and is_probing(state, event.node),
+        purpose_of(state, event.node) if node.doubt else "work",
         heartbeat,
         node.checkpoint,
         node.journal,
@@ -247,7 +248,7 @@ def _effect_of_start(state: ExecutionState, event: ev.NodeStarted, seq: int) -> 
     )
 
 
-def _of_failed_node(_state: ExecutionState, event: ev.NodeFailed, _seq: int) -> Iterable[Effect]:
+def _of_failed_node(_state: ExecutionState, event: ev.NodeFailed | ev.NodeUndoFailed, _seq: int) -> Iterable[Effect]:
     return (LogFailure(event),)
 
 
@@ -359,6 +360,7 @@ _EFFECTS: Final[dict[type[ev.DomainEvent], _EffectsOf]] = cast(
     "dict[type[ev.DomainEvent], _EffectsOf]",
     {
         ev.NodeFailed: _of_failed_node,
+        ev.NodeUndoFailed: _of_failed_node,
         ev.ScopeClosed: _of_closed_scope,
         ev.NodeRewound: _of_rewound_node,
         ev.ExecutionCompleted: _of_close,

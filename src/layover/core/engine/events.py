@@ -43,6 +43,9 @@ from layover.core.engine.node_events import (
     NodeRecorded,
     NodeScheduled,
     NodeStarted,
+    NodeUndoFailed,
+    NodeUndone,
+    NodeUndoRequested,
     RetryCancelled,
     ScopeClosed,
     ScopeOpened,
@@ -110,6 +113,9 @@ __all__ = [
     "NodeScheduled",
     "NodeStarted",
     "NodeStatus",
+    "NodeUndoFailed",
+    "NodeUndoRequested",
+    "NodeUndone",
     "PausePointAnswered",
     "PausePointApplied",
     "PausePointAsked",
@@ -166,6 +172,9 @@ AnyEvent: TypeAlias = (
     | NodeHandedOver
     | NodeInDoubt
     | NodeProbed
+    | NodeUndoRequested
+    | NodeUndone
+    | NodeUndoFailed
     | NodeCompleted
     | NodeFailed
     | WaitSkipped
@@ -197,4 +206,4 @@ AnyEvent: TypeAlias = (
 )
 
 # All that an execution can say about itself before a call has come to anything. Any other event is progress.
-TAKING_UP: Final = frozenset({LegStarted, NodeInDoubt, NodeScheduled, NodeStarted})
+TAKING_UP: Final = frozenset({LegStarted, NodeInDoubt, NodeScheduled, NodeStarted, NodeUndone})

@@ -154,12 +154,15 @@ class NodeRewound(DomainEvent, frozen=True, kw_only=True, tag="rewound"):
     """The results of a node and of everything after it were dropped; it is ready again.
 
     `error` is the failure that followed an answer, for the person who is asked again. Variables that the dropped nodes
-    had set have their earlier values again, or are `unset`.
+    had set have their earlier values again, or are `unset`. A branch of a parallel has variables of its own: there it
+    is the same with those of the execution (`root_variables`, `root_unset`), which answers may have set.
     """
 
     node: str
     variables: dict[str, object] = {}
     unset: tuple[str, ...] = ()
+    root_variables: dict[str, object] = {}
+    root_unset: tuple[str, ...] = ()
     reason: str = ""
     by: str | None = None
     error: Error | None = None

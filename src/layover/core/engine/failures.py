@@ -10,6 +10,7 @@ from layover.core.definitions.node_types import Loop, Parallel, WorkingNode
 from layover.core.engine import events as ev
 from layover.core.engine.node_transitions import open_scopes, points_in, scopes_within
 from layover.core.engine.rewind import can_go_back, give_up, go_back, is_behind
+from layover.core.light_structs import LightStruct
 from layover.core.retry import FailedAttempt, delay_before, is_exhausted, is_retryable
 from layover.tracebacks import shorten
 
@@ -33,18 +34,27 @@ def error_of(failure: ExpressionError) -> ev.Error:
     return ev.Error(code=failure.code, type="ExpressionError", message=failure.message, retryable=False)
 
 
-def attempt_failed(context: DecisionContext, name: str, error: ev.Error, report: cmd.Fail | None = None) -> None:
-    """Decide what follows a failed attempt of a node that calls something, with what its call reported."""
+class RetryOutlook(LightStruct):
+    """What follows a failed attempt: when the next one is due, if there is one, and the error as the log keeps it."""
+
+    error: ev.Error
+    traceback: Traceback | None
+    retry_at: int | None = None
+    waits: bool = False  # for an operator, since the attempts are exhausted
+
+
+def retry_of(
+    context: DecisionContext, name: str, error: ev.Error, failures: int, report: cmd.Fail | None
+) -> RetryOutlook:
+    """Return what a node's `retry` says about an attempt that failed, the last of so many in a row."""
     planned, node = context.state.planned(name), context.state.node(name)
     retry = planned.node.retry if isinstance(planned.node, WorkingNode) else None
     error = replace(error, attempt=node.attempt, context_id=name)
-    failures = node.failures + 1
     bases, jitter, traceback = (
         (report.bases, report.jitter, report.traceback) if report is not None else ((), 0.0, None)
     )
     if retry is None:
-        fail(context, name, error, traceback=traceback)
-        return
+        return RetryOutlook(error, traceback)
     failure = FailedAttempt(
         code=error.code,
         type=error.type,
@@ -53,18 +63,34 @@ def attempt_failed(context: DecisionContext, name: str, error: ev.Error, report:
         bases=bases,
         status=error.status,
     )
-    retryable = is_retryable(retry, failure)
-    if retryable and not is_exhausted(retry, failures):
-        at = context.now + delay_before(retry, failures, jitter)
-        if traceback is not None and failures > _WHOLE_TRACEBACKS:
-            traceback = shorten(traceback)
-        if failures > _WHOLE_MESSAGES and len(error.message) > _SHORT_MESSAGE:
-            error = replace(error, message=f"{error.message[:_SHORT_MESSAGE]}…")
-        context.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, retry_at=at, traceback=traceback))
-    elif retryable and retry.on_exhausted == "pause":
-        context.emit(ev.NodeFailed(node=name, error=error, attempt=node.attempt, incident=True, traceback=traceback))
+    if not is_retryable(retry, failure):
+        return RetryOutlook(error, traceback)
+    if is_exhausted(retry, failures):
+        return RetryOutlook(error, traceback, waits=retry.on_exhausted == "pause")
+    if traceback is not None and failures > _WHOLE_TRACEBACKS:
+        traceback = shorten(traceback)
+    if failures > _WHOLE_MESSAGES and len(error.message) > _SHORT_MESSAGE:
+        error = replace(error, message=f"{error.message[:_SHORT_MESSAGE]}…")
+    return RetryOutlook(error, traceback, context.now + delay_before(retry, failures, jitter))
+
+
+def attempt_failed(context: DecisionContext, name: str, error: ev.Error, report: cmd.Fail | None = None) -> None:
+    """Decide what follows a failed attempt of a node that calls something, with what its call reported."""
+    node = context.state.node(name)
+    found = retry_of(context, name, error, node.failures + 1, report)
+    if found.retry_at is not None or found.waits:
+        context.emit(
+            ev.NodeFailed(
+                node=name,
+                error=found.error,
+                attempt=node.attempt,
+                retry_at=found.retry_at,
+                incident=found.waits,
+                traceback=found.traceback,
+            )
+        )
     else:
-        fail(context, name, error, traceback=traceback)
+        fail(context, name, found.error, traceback=found.traceback)
 
 
 def fail(

@@ -69,7 +69,8 @@ def _as_halted(planned: PlannedNode, node: NodeState) -> NodeState:
     status = node.status
     if status in _INTERRUPTED:
         lost = status == "running" and isinstance(planned.node, CallNode) and planned.node.on_crash != "rerun"
-        return replace(as_reached(node), status="stopped", doubt=node.doubt or lost)
+        doubt = node.doubt or lost
+        return replace(as_reached(node), status="stopped", doubt=doubt, input=node.input if doubt else None)
     if status == "ready":
         return replace(node, ticket=-1)
     return replace(node, open_scopes=0) if status == "entered" else node

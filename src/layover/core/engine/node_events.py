@@ -64,6 +64,30 @@ class NodeProbed(DomainEvent, frozen=True, kw_only=True, tag="probed"):
     problem: str = ""
 
 
+class NodeUndoRequested(DomainEvent, frozen=True, kw_only=True, tag="undo_requested"):
+    """An operator asked to undo what a lost attempt may have done, before the call is made again."""
+
+    node: str
+    attempt: int
+
+
+class NodeUndone(DomainEvent, frozen=True, kw_only=True, tag="undone"):
+    """The undo has returned: nothing of a lost attempt is left, its records and its checkpoint included."""
+
+    node: str
+    attempt: int
+
+
+class NodeUndoFailed(DomainEvent, frozen=True, kw_only=True, tag="undo_failed"):
+    """An undo failed: it is tried again at `retry_at`, or an operator is asked."""
+
+    node: str
+    attempt: int
+    error: Error
+    retry_at: int | None = None
+    traceback: Traceback | None = None
+
+
 class NodeCompleted(DomainEvent, frozen=True, kw_only=True, tag="completed"):
     """A node is done and left by a port; `error` lists failed branches that it went on without."""
 

@@ -233,14 +233,19 @@ def is_settled(node: NodeState) -> bool:
 
 
 def as_reached(node: NodeState) -> NodeState:
-    """Return a node as it was when it was first ready, except for its attempts and what they have recorded."""
+    """Return a node as it was when it was first ready, except for its attempts and what they have recorded.
+
+    The input of a call in doubt is kept: an undo, or a probe, gets the same.
+    """
     return NodeState(
         settled=node.settled,
         taken=node.taken,
         attempt=node.attempt,
         checkpoint=node.checkpoint,
         journal=node.journal,
+        input=node.input if node.doubt else None,
         doubt=node.doubt,
+        undo=node.undo,
         waited=has_waited(node),
     )
 

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from msgspec.structs import replace
+
+from layover.core.context_ids import renamed, renamed_path
 from layover.core.engine import events as ev
 from layover.core.engine.evolve import fold
 from layover.core.engine.node_transitions import scope_path
@@ -20,6 +23,7 @@ from layover.core.engine.state import ExecutionState, Scope
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from layover.core.engine.commands import Rewind
     from layover.core.plan import Plan
 
 
@@ -30,10 +34,25 @@ def outermost(context: str) -> str:
 
 
 class Restored(NamedTuple):
-    """Variables that get back an earlier value, and those that did not exist then."""
+    """Variables that get back an earlier value, and those that did not exist then.
+
+    Where a branch has variables of its own, those of the execution are the `root_` ones: an answer sets both.
+    """
 
     variables: dict[str, object]
     unset: tuple[str, ...]
+    root_variables: dict[str, object]
+    root_unset: tuple[str, ...]
+
+    def within(self, command: Rewind) -> Rewind:
+        """Return a rewind that gives them back."""
+        return replace(
+            command,
+            variables=self.variables,
+            unset=self.unset,
+            root_variables=self.root_variables,
+            root_unset=self.root_unset,
+        )
 
 
 class Past:
@@ -47,8 +66,8 @@ class Past:
     def read(self, entries: Iterable[tuple[int, ev.AnyEvent]]) -> Past:
         """Read more of the log."""
         for at, event in entries:
-            if isinstance(event, ev.NodeRewound) and (event.variables or event.unset):
-                self._forget(event.node)
+            if isinstance(event, ev.NodeRewound):
+                self._forget(event)
             facts = self.state.facts
             fold(self.state, [(at, event)])
             match event:
@@ -57,8 +76,8 @@ class Past:
                     self.sets[""] = [_set("", defaults), *facts.carried_sets, _set("", early)]
                 case ev.ExecutionResumed() if event.data and facts.started_at:
                     self.sets[""].append(_set("", event.data))
-                case ev.ExecutionMoved() if event.names:
-                    self._rename(event.names)
+                case ev.ExecutionMoved():
+                    self._move(event.names)
                 case ev.VariableSet():
                     self.sets[event.scope].append(_set(event.node, event.values))
                 case ev.ScopeOpened():
@@ -75,22 +94,46 @@ class Past:
 
     def restored(self, to: str) -> Restored:
         """Return what becomes of the variables when a node and all behind it are dropped."""
-        path = self._variable_scope(to.partition(":")[2])
-        sets, names = self.sets.get(path, []), names_behind(self.state, to)
+        path, names = self._variable_scope(to.partition(":")[2]), names_behind(self.state, to)
+        variables, unset = self._without(path, names)
+        return Restored(variables, unset, *(self._without("", names) if path else ({}, ())))
+
+    def _without(self, path: str, names: Sequence[str]) -> tuple[dict[str, object], tuple[str, ...]]:
+        """Return which variables of a scope are others without what some nodes have set, and which are not there."""
+        sets = self.sets.get(path, [])
         touched = {name for one in sets if _is_by(one, names) for name in one.values}
         before, after = _sum(sets), _sum([one for one in sets if not _is_by(one, names)])
         changed = {name: after[name] for name in sorted(touched) if name in after and after[name] != before[name]}
-        return Restored(changed, tuple(sorted(name for name in touched if name not in after)))
+        return changed, tuple(sorted(name for name in touched if name not in after))
 
-    def _forget(self, to: str) -> None:
-        path, names = self._variable_scope(to.partition(":")[2]), names_behind(self.state, to)
-        self.sets[path] = [one for one in self.sets.get(path, []) if not _is_by(one, names)]
+    def _forget(self, event: ev.NodeRewound) -> None:
+        """Forget what dropped nodes have set, if it was taken back, or if it made no difference.
 
-    def _rename(self, names: dict[str, str]) -> None:
-        """Follow nodes that have another id in the version to which the execution has moved."""
+        Rewinds of earlier releases, and those that a failure after an answer causes, leave variables as they are.
+        """
+        own, names = self._variable_scope(event.node.partition(":")[2]), names_behind(self.state, event.node)
+        for path in {own, ""}:
+            of_own, of_root = event.variables or event.unset, event.root_variables or event.root_unset
+            sets = self.sets.get(path, [])
+            kept = [one for one in sets if not _is_by(one, names)]
+            if (of_own if path == own else of_root) or _sum(kept) == _sum(sets):
+                self.sets[path] = kept
+
+    def _move(self, names: dict[str, str]) -> None:
+        """Go on by another version: follow nodes that have another id there, and know its variables.
+
+        Nobody is known any more to have set what a node has set that is gone, if another one has its id now.
+        """
+        replaced = frozenset(names.values()) - names.keys()
+        moved: dict[str, list[ev.CarriedSet]] = {}
         for path, sets in self.sets.items():
-            self.sets[path] = [ev.CarriedSet(node=names.get(one.node, one.node), values=one.values) for one in sets]
-        self.containers = {names.get(one, one) for one in self.containers}
+            if not _is_within_any(path, replaced):
+                moved[renamed_path(path, names)] = [_renamed_set(one, names, replaced) for one in sets]
+        self.sets = moved
+        self.containers = {names.get(one, one) for one in self.containers - replaced}
+        if "" in self.sets:  # the first are the defaults
+            defaults = self.state.plan.definition.variables
+            self.sets[""][0] = _set("", {**defaults, **self.sets[""][0].values})
 
     def _variable_scope(self, path: str) -> str:
         """Return the path of the scope that holds the variables of a scope, which may be halted."""
@@ -105,6 +148,16 @@ class Past:
 
 def _set(node: str, values: dict[str, object]) -> ev.CarriedSet:
     return ev.CarriedSet(node=node, values=values)
+
+
+def _renamed_set(one: ev.CarriedSet, names: dict[str, str], replaced: frozenset[str]) -> ev.CarriedSet:
+    name, _, path = one.node.partition(":")
+    is_gone = name in replaced or _is_within_any(path, replaced)
+    return _set("" if is_gone else renamed(one.node, names), one.values)
+
+
+def _is_within_any(path: str, containers: frozenset[str]) -> bool:
+    return any(step.partition(".")[0] in containers for step in path.split(":"))
 
 
 def _is_by(one: ev.CarriedSet, names: Sequence[str]) -> bool:

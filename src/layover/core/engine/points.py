@@ -10,6 +10,8 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
 
+from msgspec.structs import replace
+
 from layover.core.approval_rules import ApprovalRules, Approver, DecisionRefused, check_delegation
 from layover.core.definitions.node_types import Callback
 from layover.core.engine import commands as cmd
@@ -33,6 +35,11 @@ if TYPE_CHECKING:
 _MOST_BEATS = 4
 _SILENT = ev.Error(
     code="heartbeat_timeout", type="TimeoutError", message="No callback and no heartbeat arrived in time."
+)
+_LOST = ev.Error(
+    code="call_lost",
+    message="its instance was lost while it ran, and it is not known whether it had its effect.",
+    retryable=False,
 )
 _UNWIRED = {"rejected": "rejected", "expired": "pause_expired"}
 
@@ -174,12 +181,18 @@ def _set_variables(context: DecisionContext, point: Point) -> None:
 
 
 def _settle_doubt(context: DecisionContext, point: Point) -> None:
-    """Go on with a node as the operator said: its lost call had its effect, or is made again."""
-    said = cast("dict[str, object]", point.output)
+    """Go on with a node as the operator said: its lost call had its effect, is made again or undone, or has failed."""
+    said, name = cast("dict[str, object]", point.output), point.node
+    number = context.state.node(name).attempt
     if said["happened"]:
-        complete(context, point.node, said.get("output"))
+        complete(context, name, said.get("output"))
+    elif said.get("otherwise") == "fail":
+        context.emit(ev.NodeInDoubt(node=name, attempt=number))  # it still is, for a retry of the execution
+        fail(context, name, replace(_LOST, message=f"{point.by or 'An operator'} failed it: {_LOST.message}"))
     else:
-        attempt(context, point.node, context.state.planned(point.node), "recovered")
+        if said.get("otherwise") == "undo":
+            context.emit(ev.NodeUndoRequested(node=name, attempt=number))
+        attempt(context, name, context.state.planned(name), "recovered")
 
 
 def run_again(context: DecisionContext, point: Point, value: object) -> None:

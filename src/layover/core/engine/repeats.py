@@ -73,11 +73,11 @@ def reached_nodes(state: ExecutionState) -> dict[str, NodeState]:
 def has_called(state: ExecutionState, name: str, node: NodeState) -> bool:
     """Return whether a node has called a function, started a child or sent something; perhaps only begun to.
 
-    A result without an attempt is one that a fork has taken over: its origin has called.
+    A fork has results of calls that its origin has made.
     """
     planned = state.planned(name)
     if planned.role in ("call", "callback"):
-        return bool(node.attempt) or (node.status == "completed" and bool(planned.calls))
+        return bool(node.attempt) or node.closed_seq < 0
     return isinstance(planned.node, ChildWorkflow | Send)
 
 

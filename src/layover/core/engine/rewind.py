@@ -71,8 +71,18 @@ def go_back(
     if command is None:
         context.emit(ev.NodeRewound(node=to, reason=reason, error=error))
         return
-    variables, unset = command.variables, command.unset
-    context.emit(ev.NodeRewound(node=to, variables=variables, unset=unset, reason=reason, by=command.by, error=error))
+    context.emit(
+        ev.NodeRewound(
+            node=to,
+            variables=command.variables,
+            unset=command.unset,
+            root_variables=command.root_variables,
+            root_unset=command.root_unset,
+            reason=reason,
+            by=command.by,
+            error=error,
+        )
+    )
 
 
 def reopen_execution(

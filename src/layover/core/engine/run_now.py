@@ -12,7 +12,9 @@ from layover.core.context_ids import journal_id
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.activate import attempt
+from layover.core.engine.calls import stop_undoing
 from layover.core.engine.failures import fail
+from layover.core.engine.in_doubt import purpose_of
 from layover.core.engine.points import expire
 from layover.core.engine.starting import start
 
@@ -57,7 +59,10 @@ def _cancel_retry(context: DecisionContext, command: cmd.CancelRetry) -> None:
     node = state.nodes.get(name)
     if node is not None and node.status == "backoff" and node.error is not None and state.facts.gate == "open":
         context.emit(ev.RetryCancelled(node=name, reason=command.reason, by=command.by))
-        fail(context, name, node.error)
+        if purpose_of(state, name) == "undo":
+            stop_undoing(context, name, node.error)
+        else:
+            fail(context, name, node.error)
 
 
 def _go_on(context: DecisionContext, name: str, command: cmd.RunNow) -> None:

@@ -24,7 +24,7 @@ from layover.core.point_questions import PointQuestion
 from layover.core.resume_waits import PauseEnd, ResumeWait
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
     from layover.core.plan import Plan, PlannedGraph, PlannedNode
 
@@ -70,6 +70,8 @@ class NodeState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     checkpoint: object = None
     journal: dict[str, object] = {}
     doubt: bool = False
+    undo: bool = False  # an operator asked to undo a lost call
+    undo_failures: int = 0  # of the undo of one lost call
     waited: bool = False  # at a point, before it was rewound or reopened
     point: str = ""
     open_scopes: int = 0
@@ -272,6 +274,7 @@ class ExecutionState:
         "timed",
         "timers",
         "undo_log",
+        "undos",
         "versions",
     )
 
@@ -279,6 +282,7 @@ class ExecutionState:
         self.plan = plan
         self.versions: Mapping[str, Plan] = _NO_VERSIONS  # by hash: those that it moves to or from, as far as known
         self.breakpoints: Mapping[str, str] = _NO_BREAKPOINTS  # of its workflow, as its driver knows them: in no event
+        self.undos: Container[str] = ()  # node types that have an undo, as its driver knows them: in no event
         self.timed = plan.definition.settings.timeout is not None
         self.facts = _NO_FACTS  # the single values
         self.undo_log = undo_log = UndoLog()

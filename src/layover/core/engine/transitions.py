@@ -87,6 +87,9 @@ NODE_ONWARD: frozenset[tuple[NodeStatus, NodeStatus, Cause]] = frozenset(
         ("running", "waiting", ev.PausePointOpened),
         ("running", "waiting", ev.NodeHandedOver),
         ("running", "ready", ev.NodeProbed),
+        ("running", "ready", ev.NodeUndone),
+        ("running", "backoff", ev.NodeUndoFailed),
+        ("backoff", "waiting", ev.PausePointOpened),  # no other attempt to undo is made: an operator is asked
         ("entered", "completed", ev.NodeCompleted),
         ("entered", "failed", ev.NodeFailed),
         ("waiting", "running", ev.PausePointApplied),

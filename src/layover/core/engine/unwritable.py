@@ -21,7 +21,16 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionState
 
-_REPORTS: Final = (cmd.Complete, cmd.Probed, cmd.Record, cmd.Checkpoint, cmd.Answer, cmd.Report, cmd.Deliver)
+_REPORTS: Final = (
+    cmd.Complete,
+    cmd.Probed,
+    cmd.Undone,
+    cmd.Record,
+    cmd.Checkpoint,
+    cmd.Answer,
+    cmd.Report,
+    cmd.Deliver,
+)
 
 
 def fail_unwritable(

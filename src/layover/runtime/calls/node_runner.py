@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from layover.runtime.secrets.call_secrets import SecretSource
     from layover.runtime.settings import RuntimeSettings
 
-CallReport: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Ask | cmd.Sleep
+CallReport: TypeAlias = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Undone | cmd.Ask | cmd.Sleep
 
 _TO_CLEAN_UP = 1.0  # seconds
 
@@ -111,6 +111,8 @@ class NodeRunner:
         self.slots = CallSlots(registry, settings, machine.threads, room)
         self.threads = self.slots.threads
         self._registry = registry
+        self._find = {"work": registry.find, "probe": registry.find_probe, "undo": registry.find_undo}
+        self.undos = registry.undos
         self._loop = asyncio.get_running_loop()
         self._timers = clock.timers
         self._running = clock.running
@@ -144,8 +146,8 @@ class NodeRunner:
                 out.worker = worker
                 worker.set_name(call.node_type)
                 if (leg_span := out.execution.leg_span) is not None:
-                    out.span = leg_span.begin_attempt(call.node, call.node_type, call.attempt, is_probe=call.probe)
-                function = (self._registry.find_probe if call.probe else self._registry.find)(call.node_type)
+                    out.span = leg_span.begin_attempt(call.node, call.node_type, call.attempt, call.purpose)
+                function = self._find[call.purpose](call.node_type)
                 if call.heartbeat is not None:
                     out.heartbeat = Heartbeat(self._timers, call.heartbeat, partial(self._give_up, out))
                 context = self._context(out, function) if function.context is not None else None
@@ -156,7 +158,7 @@ class NodeRunner:
                     output = await self._begin(out, function, given, context)  # type: ignore[misc]  # it is async
                 else:
                     output = await self._in_thread(out, function, given, context)
-                if is_plain and not call.probe:
+                if is_plain and call.purpose == "work":
                     report = cmd.Complete(node=call.node, attempt=call.attempt, output=plain(output))
                 else:
                     report = _result(out, output)
@@ -205,7 +207,7 @@ class NodeRunner:
     def _failure(self, out: CallOut, error: BaseException) -> cmd.Fail | cmd.Probed:
         """Return the error of a function as a command to the execution."""
         call, masker = out.call, out.masker
-        if call.probe:
+        if call.purpose == "probe":
             problem = message_of(error, out.token, masker)
             return cmd.Probed(node=call.node, attempt=call.attempt, happened=None, problem=problem)
         known = self._registry.find(call.node_type).function if self._registry.has(call.node_type) else None
@@ -252,8 +254,8 @@ class NodeRunner:
     async def _in_thread(self, out: CallOut, function: Function, given: object, context: CallContext | None) -> object:
         """Make a call in the thread that belongs to its slot.
 
-        A probe that is not async has no thread if the function of its node is async. Such probes are rare: they get one
-        more.
+        A probe or an undo that is not async has no thread if the function of its node is async. Such calls are rare:
+        they get one more.
         """
         taken = out.call.node_type not in self._registry.threaded
         self.threads.taken += taken
@@ -295,7 +297,7 @@ class NodeRunner:
 
     def _context(self, out: CallOut, function: Function) -> NodeContext | SyncNodeContext:
         call, active = out.call, out.execution
-        if not call.probe:  # a probe has no journal
+        if call.purpose == "work":  # a probe and an undo have no journal
             lease = LeaseOfCall(out)
             out.journal = Journal(call.node, call.attempt, call.journal, active.write, lease, out.token)
             out.journal.masker = out.masker
@@ -366,10 +368,12 @@ class NodeRunner:
         return len(self._out)
 
 
-def _result(out: CallOut, output: object) -> cmd.Complete | cmd.Probed:
-    """Return the result of a probe, or of a function that knows a token or a secret, as a command to the execution."""
+def _result(out: CallOut, output: object) -> cmd.Complete | cmd.Probed | cmd.Undone:
+    """Return the result of a probe, an undo, or a function that knows a token or a secret, as a command."""
     call = out.call
-    if call.probe:
+    if call.purpose == "undo":
+        return cmd.Undone(node=call.node, attempt=call.attempt)
+    if call.purpose == "probe":
         probed = probe_command(call.node, call.attempt, output)
         return probed if out.secrets is None else out.secrets.mask(probed)
     kept = plain(output)
@@ -395,3 +399,5 @@ def _outcome(out: CallOut, report: CallReport | None) -> tuple[str, str]:
             return "slept", ""
         case cmd.Probed():
             return "probed", ""
+        case cmd.Undone():
+            return "undone", ""

@@ -150,7 +150,7 @@ class ActiveExecution(Steps):
         stood_at: dict[str, Sequence[TracebackFrame]] | None = None
         if calls:
             for event in step.events:
-                if isinstance(event, ev.NodeFailed):
+                if isinstance(event, ev.NodeFailed | ev.NodeProbed | ev.NodeUndoFailed):
                     if (out := calls.get(event.node)) is not None:  # it timed out: its result is not awaited
                         stood_at = {**(stood_at or {}), event.node: out.frames()}
                     calls.stop(event.node)

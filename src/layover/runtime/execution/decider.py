@@ -48,6 +48,7 @@ class Decider:
 
     def __init__(self, environment: Environment, cached: CachedState, calls: CallsOut, *, parked: bool) -> None:
         self.state: ExecutionState = cached.state
+        self.state.undos = environment.node_runner.undos
         self.last_at = cached.last_at
         self.parked = parked  # it is begun here, and driven by any instance that has room for it
         self.slots = ReservedSlots(environment.node_runner.slots)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from layover.core.engine import events as ev
 from layover.core.moments import moment
 from layover.redaction import redact
 from layover.tracebacks import Traceback, error_summary, traceback_lines
@@ -12,7 +13,6 @@ from layover.tracebacks import Traceback, error_summary, traceback_lines
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from layover.core.engine import events as ev
     from layover.core.engine.state import Facts
     from layover.tracebacks import TracebackFrame
 
@@ -21,7 +21,9 @@ _log = logging.getLogger("layover.execution")
 _NO_ATTEMPTS: Final = frozenset({"rejected", "deadline_passed", "pause_cancelled"})  # but what people did, or did not
 
 
-def log_failed_attempt(facts: Facts, event: ev.NodeFailed, stood_at: Sequence[TracebackFrame] = ()) -> None:
+def log_failed_attempt(
+    facts: Facts, event: ev.NodeFailed | ev.NodeUndoFailed, stood_at: Sequence[TracebackFrame] = ()
+) -> None:
     """Log a failed attempt with its traceback, or with the place where its function stood when it took too long."""
     error = event.error
     if error.code in _NO_ATTEMPTS or error.context_id not in ("", event.node):
@@ -34,6 +36,8 @@ def log_failed_attempt(facts: Facts, event: ev.NodeFailed, stood_at: Sequence[Tr
     if traceback is None and stood_at:
         traceback = Traceback(frames=tuple(stood_at))
     text = error_summary(type_, message)
+    if isinstance(event, ev.NodeUndoFailed):
+        text = f"The undo failed: {text}"
     values = (facts.id, facts.workflow, event.node, event.attempt, error.code, text, moment(event.retry_at))
     if traceback is None:
         _log.log(

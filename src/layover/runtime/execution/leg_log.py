@@ -109,7 +109,7 @@ def _expired(state: ExecutionState, event: ev.PausePointExpired) -> None:
     _log.info("pause_expired execution=%s workflow=%s point=%s", state.facts.id, state.facts.workflow, event.point)
 
 
-def _retried(state: ExecutionState, event: ev.NodeFailed) -> None:
+def _retried(state: ExecutionState, event: ev.NodeFailed | ev.NodeUndoFailed) -> None:
     if event.retry_at is not None:
         facts, error = state.facts, event.error
         _log.debug(
@@ -181,5 +181,6 @@ _LINES: Final[dict[int, _Lines]] = {
         ev.NodeStarted: _call_started,
         ev.NodeCompleted: _call_completed,
         ev.NodeFailed: _retried,
+        ev.NodeUndoFailed: _retried,
     },
 }

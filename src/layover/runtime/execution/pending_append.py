@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 # What an instance tells an execution by itself; everything else comes out of its queue.
 OWN = (
     *(cmd.Create, cmd.StartLeg, cmd.Recover, cmd.Wake, cmd.StartQueued, cmd.StopDraining),
-    *(cmd.Complete, cmd.Fail, cmd.Probed, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep),
+    *(cmd.Complete, cmd.Fail, cmd.Probed, cmd.Undone, cmd.Checkpoint, cmd.Record, cmd.Ask, cmd.Sleep),
 )
 
 

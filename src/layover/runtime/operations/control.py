@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Unpack, cast
 
-from msgspec.structs import replace
-
 from layover.core.engine import commands as cmd
 from layover.core.engine.codec import decode_events
 from layover.core.engine.decide import decide
@@ -173,8 +171,7 @@ class Control:
         if not can_go_back(cached.state, command.to):  # it is refused as it is
             return command
         past = await past_of(self._instance.store, row, self._instance.plans, row.head.last_seq)
-        variables, unset = past.restored(command.to)
-        return replace(command, variables=variables, unset=unset)
+        return past.restored(command.to).within(command)
 
     async def _effective(self, execution_id: str, command: cmd.AnyCommand, options: OperationOptions) -> Execution:
         """Send a command that would change something as things stand; refuse one that would not."""

@@ -19,7 +19,9 @@ def plan_of(state: ExecutionState, command: cmd.Retry | cmd.Rewind, now: int) ->
     found = repeats_of(state, command, now) if decide(state, command, now) else None
     if found is None:
         raise does_not_fit(state, command)
-    changed = () if isinstance(command, cmd.Retry) else (*command.variables, *command.unset)
+    changed: set[str] = set()
+    if isinstance(command, cmd.Rewind):
+        changed = {*command.variables, *command.unset, *command.root_variables, *command.root_unset}
     return RepeatPlan(
         repeated=found.repeated,
         dropped=found.dropped,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
-from layover.core.context_ids import context_id
+from layover.core.context_ids import context_id, renamed
 from layover.core.engine import events as ev
 from layover.core.engine.apply_rewind import behind_of
 from layover.core.engine.node_transitions import scope_path
@@ -92,17 +92,17 @@ class Telling:
         if not names:
             return
         before, self.nodes, self._within = self.nodes, {}, {}
-        renamed = {name: _renamed(name, names) for name in before}
-        taken = {new for name, new in renamed.items() if new != name}
+        moved = {name: renamed(name, names) for name in before}
+        taken = {new for name, new in moved.items() if new != name}
         for name, node in before.items():
-            new = renamed[name]
+            new = moved[name]
             if new == name and name in taken:
                 continue  # another node has its name now
             node.context_id, node.node = new, new.partition(":")[0]
             self.nodes[new] = node
             for around in _scopes_around(new):
                 self._within.setdefault(around, {})[new] = None
-        self._points = {point: renamed.get(name, name) for point, name in self._points.items()}
+        self._points = {point: moved.get(name, name) for point, name in self._points.items()}
 
     # What happens to nodes
 
@@ -133,6 +133,16 @@ class Telling:
         node.port = event.port or ""
         node.status = "backoff" if event.retry_at is not None else "incident" if event.incident else "failed"
         self._finish(node, at)
+        if node.attempts:
+            node.attempts[-1].error, node.attempts[-1].traceback = event.error, event.traceback
+            node.attempts[-1].retry_at = event.retry_at
+
+    def _undo_failed(self, at: int, event: ev.NodeUndoFailed) -> None:
+        node = self._node(event.node)
+        node.error, node.traceback = event.error, event.traceback
+        if event.retry_at is not None:
+            node.status = "backoff"
+            self._finish(node, at)
         if node.attempts:
             node.attempts[-1].error, node.attempts[-1].traceback = event.error, event.traceback
             node.attempts[-1].retry_at = event.retry_at
@@ -252,6 +262,7 @@ class Telling:
         ev.NodeStarted: _started,
         ev.NodeCompleted: _completed,
         ev.NodeFailed: _failed,
+        ev.NodeUndoFailed: _undo_failed,
         ev.PausePointOpened: _opened,
         ev.PausePointCancelled: _point_cancelled,
         ev.NodeRewound: _rewound,
@@ -263,13 +274,6 @@ class Telling:
         ev.ExecutionReopened: _reopened,
         ev.ScopeReopened: _scope_reopened,
     }
-
-
-def _renamed(context_id: str, names: Mapping[str, str]) -> str:
-    """Return the context id of a node by other names, of itself and of the containers around it."""
-    name, *scopes = context_id.split(":")
-    steps = [step.partition(".") for step in scopes]
-    return ":".join([names.get(name, name), *(f"{names.get(of, of)}.{key}" for of, _, key in steps)])
 
 
 def _scopes_around(context_id: str) -> Iterator[str]:

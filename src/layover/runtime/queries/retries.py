@@ -12,6 +12,7 @@ from layover.core.moments import Moment
 from layover.errors import NotFound
 from layover.model.scheduled_retries import ScheduledRetry
 from layover.ports.view_records import ExecutionFilter
+from layover.runtime.queries.why import attempts_failed
 from layover.runtime.results.failures import failure_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def retries_of(state: ExecutionState) -> list[ScheduledRetry]:
             workflow=facts.workflow,
             context_id=name,
             attempt=node.attempt,
-            failures=node.failures,
+            failures=attempts_failed(node),
             due_at=Moment.maybe(state.timers.get(name)),
             failure=failure_of(node.error),
         )

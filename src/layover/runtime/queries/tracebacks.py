@@ -25,7 +25,7 @@ async def stored_traceback(store: Store, state: ExecutionState, context_id: str)
     seq = node.closed_seq
     for entry in await store.queries.read_history(state.facts.id, seq, 1):
         for number, event in enumerate(decode_events(entry.events), entry.seq):
-            if number == seq and isinstance(event, ev.NodeFailed):
+            if number == seq and isinstance(event, ev.NodeFailed | ev.NodeUndoFailed):
                 return event.traceback
     return None
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from layover.core.definitions.durations import brief_duration
+from layover.core.engine.in_doubt import CallPurpose, purpose_of
 from layover.core.engine.signals import awaited_signals
 from layover.core.engine.timing import wake_at
 from layover.core.moments import Moment, moment
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 MOST_REASONS = 100  # of one execution; the others are counted
 _WORTH_TELLING = 2
+_WORK_OF: Final[dict[CallPurpose, str]] = {"work": "", "probe": "The probe of ", "undo": "The undo of "}
 _WAITING = frozenset({"queued", "running", "scheduled", "backoff", "incident"})
 
 
@@ -217,7 +219,9 @@ def _of_call(head: Head, state: ExecutionState, name: str, now: int, owner: Live
         when = "as soon as one looks for work" if is_over else f"at {moment(head.wake_at or now)} at the latest"
         text = f"`{name}` was running on {head.owner}, {lost}. Another instance takes it over {when}."
         return _reason(kind="recovery", text=text, context_id=name, until=head.wake_at)
-    text = f"`{name}` is running on {head.owner} (attempt {state.node(name).attempt})."
+    text = (
+        f"{_WORK_OF[purpose_of(state, name)]}`{name}` is running on {head.owner} (attempt {state.node(name).attempt})."
+    )
     return _reason(kind="call", text=text, context_id=name, until=state.timers.get(name))
 
 
@@ -239,14 +243,21 @@ def _of_node(state: ExecutionState, name: str, node: NodeState, now: int) -> Why
         case "backoff":
             until = state.timers.get(name)
             wait = f" in {brief_duration(max(0, until - now))}" if until is not None else ""
-            times = "once" if node.failures == 1 else f"{node.failures} times"
-            text = f"`{name}` failed {times} and is tried again{wait}: {_message(node)}"
+            failures = attempts_failed(node)
+            times = "once" if failures == 1 else f"{failures} times"
+            what = f"{_WORK_OF[purpose_of(state, name)]}`{name}`"
+            text = f"{what} failed {times} and is tried again{wait}: {_message(node)}"
             return _reason(kind="retry", text=text, context_id=name, until=until, failure=failure_of(node.error))
         case "incident":
             failure = failure_of(node.error)
             return _reason(kind="incident", text=incident_text(name, node), context_id=name, failure=failure)
         case _:
             return None
+
+
+def attempts_failed(node: NodeState) -> int:
+    """Return how many attempts of what is to be tried again have failed: of the call, or of the undo of a lost one."""
+    return node.undo_failures or node.failures
 
 
 def incident_text(name: str, node: NodeState) -> str:
@@ -282,6 +293,8 @@ until then it can be taken back."
     match point.kind:
         case "timer":
             return f"`{point.node}` waits for time to pass."
+        case "form" if point.doubt:
+            return f"`{point.node}` waits for an operator, who says what became of its lost call{_problem(point)}."
         case "approval" | "form":
             return f"`{point.node}` waits for {_people(point)}{_failure(point)}."
         case "signal":
@@ -297,6 +310,12 @@ until then it can be taken back."
 def _destination(point: Point) -> str:
     via = point.details.get("via")
     return f"`{via}`" if isinstance(via, str) else "a webhook"
+
+
+def _problem(point: Point) -> str:
+    """Return why an operator is asked about a lost call, if its probe or its undo gave a reason."""
+    problem = point.details.get("problem")
+    return f" ({problem.rstrip('.')})" if isinstance(problem, str) else ""
 
 
 def _failure(point: Point) -> str:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from layover.runtime.secrets.grants import SecretGrants
     from layover.runtime.secrets.registered_values import RegisteredValues
 
-    FromSecretCall = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Ask | cmd.Sleep
+    FromSecretCall = cmd.Complete | cmd.Fail | cmd.Probed | cmd.Undone | cmd.Ask | cmd.Sleep
 
 C = TypeVar("C", bound=msgspec.Struct)
 

@@ -1,8 +1,8 @@
 """What functions do to the world outside, recorded in a simulated run: a law says that it happens once.
 
 An engine repeats a call that was lost with its instance, since it cannot know how far it got. So a function that has
-an effect needs something that makes the second time harmless: an idempotency key for the system outside, a probe, or a
-person who looks. `effect` stands where the function has it, and shows whether one is missing.
+an effect needs something that makes the second time harmless: an idempotency key for the system outside, a probe, an
+undo, or a person who looks. `effect` stands where the function has it, and shows whether one is missing.
 """
 
 from __future__ import annotations
@@ -54,6 +54,12 @@ class Effects:
             self._world.oracle.breaks("EFFECT_ONCE", seen)
         others.append(one)
 
+    def take_back(self, life: Life, name: str) -> None:
+        """Forget an effect of the execution whose call is under way, if it has had it: it may be had again."""
+        execution = str(current_ids().get("execution", ""))
+        if self._had.pop((execution, name), None) is not None:
+            self._world.noted(life, f"takes back the effect {name} of {execution}")
+
     def has_happened(self, execution: str, name: str) -> bool:
         """Return whether an execution has had an effect."""
         return (execution, name) in self._had
@@ -80,3 +86,13 @@ def had_effect(name: str) -> bool:
     if life is None:
         raise TestKitError("There is no simulation here that records effects.")
     return life.world.effects.has_happened(str(current_ids().get("execution", "")), name)
+
+
+def undo_effect(name: str) -> None:
+    """Record that an undo takes an effect back, if it was had: the same call may then have it again.
+
+    Elsewhere than in a simulation it does nothing.
+    """
+    life = LIFE.get()
+    if life is not None:
+        life.world.effects.take_back(life, name)

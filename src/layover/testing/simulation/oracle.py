@@ -41,7 +41,7 @@ __all__ = ["LAWS", "Broken", "Oracle"]
 _IN_TOUCH = 5.0  # seconds since the last disturbance, after which it explains nothing
 _LOOKS_AT_HEALTH = 5  # once in so many: who is not well does not get well by itself
 _STANDINGS_COUNT = 1_000  # milliseconds within which every instance knows that a workflow is paused
-_TAKEN_UP = ev.LegStarted | ev.NodeScheduled | ev.NodeStarted | ev.NodeInDoubt
+_TAKEN_UP = ev.LegStarted | ev.NodeScheduled | ev.NodeStarted | ev.NodeInDoubt | ev.NodeUndone
 _OF_GATE = ev.ExecutionPausing | ev.ExecutionResumed | ev.ExecutionReopened  # who reopens it lets it go on
 _STATUSES: dict[type[ev.DomainEvent], str] = {
     ev.ExecutionCompleted: "completed",
@@ -260,7 +260,7 @@ class Oracle:
             self.breaks("DONE_ONCE", f"{where}, which is completed")
         rounds = [one for one in log if isinstance(one, ev.NodeStarted) and one.node == call.node]
         started = [one for one in rounds if one.attempt == call.attempt]
-        if started and not call.probe and started[-1].input != call.input:
+        if started and call.purpose == "work" and started[-1].input != call.input:
             self.breaks("INPUT_IS_LOGGED", f"{where} with {call.input!r}; the log says {started[-1].input!r}")
 
     def _is_out(self, other: Life, out: CallOut) -> bool:

@@ -44,6 +44,7 @@ class Scenario:
     start: Callable[[Random, int], Start]  # the nth of them
     answer: Callable[[Random, PointRow], object] = _answer  # to a form; and the reply to a callback
     probes: Mapping[str, AnyFunction] = field(default_factory=dict)
+    undos: Mapping[str, AnyFunction] = field(default_factory=dict)
     # What one seed starts, if it is not all of it
     focus: Callable[[Random], Callable[[Random, int], Start]] | None = None
     cancels: bool = True  # people cancel some executions
@@ -68,6 +69,8 @@ class Scenario:
             registry.add(function)
         for name, probe in self.probes.items():
             registry.add_probe(name, probe)
+        for name, undo in self.undos.items():
+            registry.add_undo(name, undo)
         return registry
 
     def furnish(self, registry: Registry, *, without: str = "") -> None:
@@ -75,9 +78,11 @@ class Scenario:
         described = self._described
         for name in sorted(described.names() - {without}):
             registry.put(name, described.find(name))
-        for name in self.probes:
-            if name != without:
+        for name in described.names() - {without}:
+            if name in described.probes:
                 registry.put_probe(name, described.find_probe(name))
+            if name in described.undos:
+                registry.put_undo(name, described.find_undo(name))
 
     @cached_property
     def _read(self) -> dict[bytes, Plan]:
