@@ -38,7 +38,7 @@ pytestmark = pytest.mark.usefixtures("each_database")
 SEED = int(os.environ.get("LAYOVER_SEED", "3"))
 STEPS = 72 * FACTOR
 NEVER = 10**9  # the index is written when a test says so
-VALUES = (0, 1, 1.5, True, None, "a", {"x": 1}, {"x": [1, 2]}, [1, {"x": "a"}], {})
+VALUES: tuple[Any, ...] = (0, 1, 1.5, True, None, "a", {"x": 1}, {"x": [1, 2]}, [1, {"x": "a"}], {})
 
 
 class Watched(Between):
@@ -269,8 +269,7 @@ async def test_an_execution_that_cannot_be_read_holds_up_no_other_and_is_looked_
 async def test_an_execution_that_moves_on_meanwhile_is_indexed_at_its_next_rest(tmp_path: Path) -> None:
     class Late(Between):
         async def search_terms_save(self, found: Sequence[Any]) -> int:
-            (row,) = await engine.points.list(uid(1), status=["open"]) or [None]
-            if row is not None:
+            for row in await engine.points.list(uid(1), status=["open"]):
                 await engine.answers.answer(row.point.id, {"v": "late"})
                 await engine.executions.wait(uid(1), "rest")
             return await self.store.search_terms.save(found)
@@ -337,6 +336,7 @@ async def test_what_an_execution_is_no_more_is_not_looked_for(tmp_path: Path) ->
     async with engine_at(tmp_path, index_after=NEVER) as engine:
         await engine.workflows.register(FLOWS[1])
         await engine.executions.start("asks", {"v": 1, "n": 1}, id=uid(1), wait="rest")
+        before = 0
         for said in ("first", "second"):
             (row,) = await engine.points.list(uid(1), status=["open"])
             await engine.answers.answer(row.point.id, {"v": said})

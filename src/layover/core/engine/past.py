@@ -112,7 +112,7 @@ class Past:
         Rewinds of earlier releases, and those that a failure after an answer causes, leave variables as they are.
         """
         own, names = self._variable_scope(event.node.partition(":")[2]), names_behind(self.state, event.node)
-        for path in {own, ""}:
+        for path in sorted({own, ""}):
             of_own, of_root = event.variables or event.unset, event.root_variables or event.root_unset
             sets = self.sets.get(path, [])
             kept = [one for one in sets if not _is_by(one, names)]

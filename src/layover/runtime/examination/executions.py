@@ -122,7 +122,7 @@ class OpenExecutions:
         missing: Counter[str] = Counter()
         for hash_, count in self._hashes.items():
             plan = await self._runtime.instance.plans.of(hash_)
-            for type_ in set(_called_in(plan.graph)) - self._known:
+            for type_ in sorted(set(_called_in(plan.graph)) - self._known):
                 missing[type_] += count
         hint = f"Give them to an instance: --nodes MODULE with {', '.join(sorted(missing))}." if missing else ""
         told = ", ".join(f"{type_} ({count:,} open)" for type_, count in missing.most_common(_MOST_TOLD))
