@@ -88,6 +88,45 @@ async def test_a_failed_resume_says_why_and_its_point_can_be_answered_again(tmp_
     assert both[0] == failed
 
 
+async def test_a_resume_is_claimed_while_a_node_is_to_be_tried_again_and_fails_with_it(tmp_path: Path) -> None:
+    work = Scripted(ValueError("out of paper"))
+    async with served(tmp_path, work) as api:
+        retry: dict[str, object] = {"max_attempts": 2, "delay": "1h"}
+        execution = await resting(api, flow(form("ask", schema={}), call("work", retry=retry), end(1)))
+        await api.post(path_of(execution["id"], "ask"), {"input": 1})
+        await until_status(api.engine, execution["id"], "waiting")
+        (waiting,) = await resumes(api, execution["id"])
+        await api.post(f"/executions/{execution['id']}/run-now", {"context_id": "work"})
+        await until_status(api.engine, execution["id"], "failed")
+        (failed,) = await resumes(api, execution["id"])
+
+    assert (waiting["status"], waiting["completed_at"], waiting["failure_reason"]) == ("claimed", None, None)
+    assert failed["status"] == "failed"
+    assert "out of paper" in failed["failure_reason"]
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+async def test_a_resume_whose_question_is_asked_again_has_failed(tmp_path: Path, failures: int) -> None:
+    work = Scripted(*[ValueError("out of paper")] * failures, 1)
+    async with served(tmp_path, work) as api:
+        retry: dict[str, object] = {"max_attempts": failures, "delay": "10ms"}
+        asked = form("ask", schema={}), call("work", retry=retry), end(1)
+        definition = flow(*asked, settings={"on_resume_failure": "reopen"})
+        execution = await resting(api, definition)
+        await api.post(path_of(execution["id"], "ask"), {"input": 1})
+        await until(api.engine, execution["id"], lambda head: head.status == "paused" and head.last_seq > 7)
+        (failed,) = await resumes(api, execution["id"])
+        await api.post(path_of(execution["id"], "ask"), {"input": 2})
+        await until_status(api.engine, execution["id"], "completed")
+        both = await resumes(api, execution["id"])
+
+    assert failed["status"] == "failed"
+    assert "out of paper" in failed["failure_reason"]
+    assert failed["completed_at"] is not None
+    assert [(one["status"], one["answer"]) for one in both] == [("failed", 1), ("completed", 2)]
+    assert both[0] == failed
+
+
 async def test_what_came_to_rest_is_completed_and_what_was_held_is_dropped_with_the_execution(tmp_path: Path) -> None:
     async with served(tmp_path) as api:
         execution = await resting(api, flow(form("ask", schema={}), form("more", schema={}), end(1)))

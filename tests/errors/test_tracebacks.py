@@ -335,6 +335,24 @@ async def test_of_many_attempts_the_first_and_the_latest_are_shown(tmp_path: Pat
         assert all(error.traceback is not None for error in errors)
 
 
+async def test_a_retry_that_is_cancelled_leaves_the_attempt_and_its_traceback_as_they_were(tmp_path: Path) -> None:
+    retry = {"max_attempts": 3, "delay": "1h"}
+    definition = {"name": "again", "nodes": [{"id": "here", "type": "plain_exception", "retry": retry}]}
+    async with Engine(f"sqlite:///{tmp_path / 'layover.db'}", nodes=[plain_exception]) as engine:
+        await engine.register(definition)
+        execution = await engine.start("again", until="rest")
+        (waiting,) = await execution.nodes().all()
+        await execution.cancel_retry("here")
+        (failed,) = await execution.nodes().all()
+        assert (waiting.status, failed.status) == ("backoff", "failed")
+        ((before,), (after,)) = (waiting.attempts, failed.attempts)
+        assert after == msgspec.structs.replace(before, retry_at=None)
+        assert before.error is not None
+        assert failed.error == before.error
+        assert place((await execution.refresh()).info.error)
+        assert place(execution.info.error) == place(before.error)
+
+
 # The redaction hook
 
 

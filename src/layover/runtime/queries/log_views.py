@@ -79,7 +79,7 @@ class LogViews:
                     telling.move(plan, event.names)
                     resumes.sequential = _is_sequential(plan)
                 telling.take(at, event)
-                resumes.take(seq, at, event)
+                resumes.take(seq, at, event, telling.nodes)
                 if type(event) in _OF_LEGS:
                     around.append((seq, at, event))
             last = events[-1]

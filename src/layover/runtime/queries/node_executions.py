@@ -129,13 +129,18 @@ class Telling:
 
     def _failed(self, at: int, event: ev.NodeFailed) -> None:
         node = self._node(event.node)
-        node.error, node.traceback = event.error, event.traceback
+        last = node.attempts[-1] if node.attempts else None
+        is_cancelled, failed_at = node.status == "backoff", last.finished_at if last is not None else None
         node.port = event.port or ""
         node.status = "backoff" if event.retry_at is not None else "incident" if event.incident else "failed"
         self._finish(node, at)
-        if node.attempts:
-            node.attempts[-1].error, node.attempts[-1].traceback = event.error, event.traceback
-            node.attempts[-1].retry_at = event.retry_at
+        if is_cancelled:  # its last attempt has failed before: it is as it was, and only not followed by another
+            if last is not None:
+                last.finished_at, last.retry_at = failed_at, None
+            return
+        node.error, node.traceback = event.error, event.traceback
+        if last is not None:
+            last.error, last.traceback, last.retry_at = event.error, event.traceback, event.retry_at
 
     def _undo_failed(self, at: int, event: ev.NodeUndoFailed) -> None:
         node = self._node(event.node)

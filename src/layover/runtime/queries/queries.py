@@ -171,7 +171,8 @@ class Queries:
         state = loaded[1].state
         child = failed_child(state, failure.context_id) if failure.context_id and depth else ""
         if not child:
-            found = await stored_traceback(self._instance.store, state, failure.context_id)
+            store = self._instance.store
+            found = await stored_traceback(store, state, failure.context_id, lambda: self._log_of(loaded[0]))
             return replace(failure, traceback=found)
         with suppress(NotFound):  # it was purged before its parent
             inner = await self.load(child)
@@ -205,6 +206,7 @@ class Queries:
             positions(cached.state, unread),
             answered,
             last_at=log.last_at,
+            is_retried=any(node.status == "backoff" for node in log.nodes),
         )
         return found[max(since, 0) :][: max(limit, 0)]
 

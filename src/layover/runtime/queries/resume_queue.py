@@ -30,26 +30,29 @@ def resume_queue(  # noqa: PLR0913 - everything that an entry is made of
     answered: Iterable[PointRow],
     *,
     last_at: int,
+    is_retried: bool,
 ) -> list[ResumeEntry]:
     """Return all entries, in the order in which the answers came; `answered` are the points that wait for their turn.
 
-    `last_at` is the moment of the last event: what it released has come to rest by then, if the execution is at rest.
+    `last_at` is the moment of the last event: what it released has come to rest by then, if the execution is at rest
+    and no node `is_retried`.
     """
     by_point = {leg.point_id: leg for leg in legs if leg.point_id is not None}
     drafts = list(resumes)
     known = {one.point for one in drafts}
-    found = [_entry(head, state, one, by_point.get(one.point), places.get(one.point), last_at) for one in drafts]
+    came_to_rest = last_at if head.status in _AT_REST and not is_retried else None
+    found = [_entry(head, state, one, by_point.get(one.point), places.get(one.point), came_to_rest) for one in drafts]
     unread = [row for row in answered if row.point.id in places and row.point.id not in known]
     unread.sort(key=lambda row: places[row.point.id])
     return [*found, *(_unread(head.execution_id, row, places[row.point.id]) for row in unread)]
 
 
 def _entry(
-    head: Head, state: ExecutionState, one: ResumeDraft, leg: Leg | None, position: int | None, last_at: int
+    head: Head, state: ExecutionState, one: ResumeDraft, leg: Leg | None, position: int | None, came_to_rest: int | None
 ) -> ResumeEntry:
     status, ended_at, reason = one.status, one.ended_at, one.failure_reason
-    if status == "claimed" and head.status in _AT_REST:
-        status, ended_at = "completed", last_at
+    if status == "claimed" and came_to_rest is not None:
+        status, ended_at = "completed", came_to_rest
     elif status == "pending" and one.point not in state.points:  # such as by a rewind
         status, ended_at, reason = "failed", None, NEVER_APPLIED
     return ResumeEntry(

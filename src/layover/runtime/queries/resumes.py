@@ -1,19 +1,25 @@
 """The resumes of an execution, derived from its log: what people answered, in the order in which it came.
 
-A resume is pending from its answer until it is applied, and claimed while what it released is at work. It is completed
-when that comes to rest, when the next answer has its turn, or with the execution; failed, if the execution failed or
-was cancelled meanwhile, a node of it gave up, or the answer never had its turn.
+A resume is pending from its answer until it is applied, and claimed while what it released is at work, or is to be
+tried again. It is completed when that comes to rest, when the next answer has its turn, or with the execution; failed,
+if the execution failed or was cancelled meanwhile, a node of it gave up, its question is asked again since the work
+after it failed, or the answer never had its turn.
 """
 
 from __future__ import annotations
 
-from typing import Final, cast
+from typing import TYPE_CHECKING, Final, cast
 
 import msgspec
 
 from layover.core.context_ids import journal_id
 from layover.core.engine import events as ev
 from layover.model.resumes import ResumeStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from layover.runtime.queries.node_executions import NodeDraft
 
 PEOPLE: Final = frozenset({"approval", "form"})
 NEVER_APPLIED: Final = "The pause point was closed before the answer was applied."
@@ -66,14 +72,15 @@ class ResumeReader:
         self._contexts: dict[str, str] = {}
         self._deciders: dict[str, str] = {}
         self._claimed: list[ResumeDraft] = []
+        self._retried: set[str] = set()  # nodes that have failed and were to be tried again
         self._leg: int | None = None  # as long as no work was done in it
         self._last_at = 0
 
-    def take(self, seq: int, at: int, event: ev.AnyEvent) -> None:
-        """Take an event."""
+    def take(self, seq: int, at: int, event: ev.AnyEvent, nodes: Mapping[str, NodeDraft]) -> None:
+        """Take an event, after which nodes are as they are given."""
         kind = type(event)
         if kind is ev.LegStarted:
-            if cast("ev.LegStarted", event).cause != "recovered":
+            if cast("ev.LegStarted", event).cause != "recovered" and not self._is_to_be_retried(nodes):
                 self._end_claimed("completed", self._last_at)
             self._leg = seq
         elif kind in _OF_RESUMES:
@@ -96,8 +103,10 @@ class ResumeReader:
                 self._applied(seq, at, self.resumes[event.point])
             case ev.PausePointCancelled() | ev.PausePointExpired():
                 self._end_pending(at, NEVER_APPLIED, event.point)
-            case ev.NodeFailed() if event.incident:
-                self._end_claimed("failed", at, _reason_of(event.error))
+            case ev.NodeFailed():
+                self._node_failed(at, event)
+            case ev.NodeRewound() if event.error is not None:
+                self._asked_again(at, event.node, event.error)
             case ev.ExecutionFailed():
                 self._end_claimed("failed", at, _reason_of(event.error))
                 self._end_pending(at, _ENDED_FIRST)
@@ -126,6 +135,25 @@ class ResumeReader:
         resume.leg = seq if self._leg is None else self._leg
         self._claimed.append(resume)
 
+    def _node_failed(self, at: int, event: ev.NodeFailed) -> None:
+        if event.retry_at is not None:
+            self._retried.add(event.node)
+        elif event.incident:
+            self._end_claimed("failed", at, _reason_of(event.error))
+
+    def _asked_again(self, at: int, node: str, error: ev.Error) -> None:
+        """Take note that the work after the last answer to a node has failed, and that it asks once more."""
+        for one in reversed(self.resumes.values()):
+            if one.applied_at is not None and one.context_id.partition("/")[0] == node:
+                one.end("failed", at, _reason_of(error))
+                self._claimed = [other for other in self._claimed if other is not one]
+                return
+
+    def _is_to_be_retried(self, nodes: Mapping[str, NodeDraft]) -> bool:
+        """Return whether a node waits for another attempt, which belongs to the work of what is claimed."""
+        self._retried = {name for name in self._retried if name in nodes and nodes[name].status == "backoff"}
+        return bool(self._retried)
+
     def _end_claimed(self, status: ResumeStatus, at: int, reason: str = "") -> None:
         for one in self._claimed:
             one.end(status, at, reason)
@@ -151,6 +179,7 @@ _OF_RESUMES: Final = frozenset(
         ev.PausePointCancelled,
         ev.PausePointExpired,
         ev.NodeFailed,
+        ev.NodeRewound,
         ev.ExecutionFailed,
         ev.ExecutionCancelled,
         ev.ExecutionCompleted,

@@ -12,21 +12,34 @@ from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from layover.core.engine.state import ExecutionState, NodeState
     from layover.ports.store import Store
+    from layover.runtime.queries.log_views import LogView
     from layover.tracebacks import Traceback
 
 
-async def stored_traceback(store: Store, state: ExecutionState, context_id: str) -> Traceback | None:
-    """Return the traceback with which a node failed last, if it has one."""
+async def stored_traceback(
+    store: Store, state: ExecutionState, context_id: str, read_log: Callable[[], Awaitable[LogView]]
+) -> Traceback | None:
+    """Return the traceback with which a node failed last, if it has one.
+
+    A retry that is cancelled repeats the error alone: only then the whole log is read.
+    """
     node = _node(state, context_id)
     if node is None or node.error is None:
         return None
-    seq = node.closed_seq
-    for entry in await store.queries.read_history(state.facts.id, seq, 1):
+    seq, before = node.closed_seq, None
+    for entry in await store.queries.read_history(state.facts.id, seq - 1, 2):
         for number, event in enumerate(decode_events(entry.events), entry.seq):
             if number == seq and isinstance(event, ev.NodeFailed | ev.NodeUndoFailed):
+                if event.traceback is None and isinstance(before, ev.RetryCancelled):
+                    return next(
+                        (one.traceback for one in (await read_log()).nodes if one.context_id == context_id), None
+                    )
                 return event.traceback
+            before = event
     return None
 
 
