@@ -31,7 +31,7 @@ _PLAYS = 60  # of each block
 
 def rewind(past: Past, to: str) -> cmd.Rewind:
     """Return the command that the operation sends."""
-    return past.restored(to).within(cmd.Rewind(to=to, by="op"))
+    return past.rewind(cmd.Rewind(to=to, by="op"))
 
 
 @pytest.mark.parametrize("block", _BLOCKS)
@@ -63,6 +63,34 @@ def test_variables_are_as_if_what_was_dropped_had_never_run(block: int) -> None:
     assert met["rewinds"] > 50, met
     assert met["in a scope"], met
     assert met["taken back"], met
+
+
+@pytest.mark.parametrize("block", _BLOCKS)
+def test_a_rewind_that_has_its_turn_late_takes_back_what_was_set_since_it_was_sent(block: int) -> None:
+    met: Counter[str] = Counter()
+    for seed in range(block * _PLAYS, (block + 1) * _PLAYS):
+        player, read = begin(SeededDice(seed)), 0
+        player.takes_back, naive = True, NaivePast(player.plan)
+        for step in range(40):
+            player.step()
+            reached = sorted(name for name, node in player.state.nodes.rows.items() if node.status == "completed")
+            if not reached or not player.dice.chance(4):
+                continue
+            command = rewind(Past(player.plan).read(player.log), player.dice.pick(reached))
+            sent = len(player.log)
+            for _ in range(player.dice.integer(1, 4)):
+                player.step()
+            late = player.log[sent:]
+            if any(isinstance(one, ev.NodeRewound | ev.ExecutionReopened | ev.ExecutionResumed) for _, one in late):
+                continue
+            events = player.send(command)
+            naive.read(event for _, event in player.log[read:])
+            read = len(player.log)
+            if any(isinstance(event, ev.NodeRewound) for event in events):
+                met["rewinds"] += 1
+                met["late"] += any(isinstance(event, ev.VariableSet) for _, event in late)
+                _check_variables(player, naive, f"seed {seed}, step {step}, after a late rewind to {command.to}")
+    assert met["late"], met
 
 
 def test_a_rewind_in_a_branch_takes_back_what_an_answer_there_set_for_all() -> None:

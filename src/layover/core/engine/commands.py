@@ -7,6 +7,7 @@ from typing import TypeAlias
 import msgspec
 
 from layover.core.engine.events import CarriedNode, CarriedSet, Error
+from layover.core.engine.rewind_basis import RewindBasis
 from layover.core.resume_waits import ResumeWait
 from layover.tracebacks import Traceback
 
@@ -352,7 +353,8 @@ class Rewind(Command, frozen=True, kw_only=True):
     """Drop the results of a node and of everything after it, and go on from that node.
 
     `key` and `instance` are as for a retry. Variables that the dropped nodes had set are given their earlier values, or
-    are `unset`: those that the node reads, and those of the execution, if they are others.
+    are `unset`: those that the node reads, and those of the execution, if they are others. With a `basis` they are
+    those of when it was sent, and what was set since is taken back as well.
     """
 
     to: str
@@ -360,6 +362,7 @@ class Rewind(Command, frozen=True, kw_only=True):
     unset: tuple[str, ...] = ()
     root_variables: dict[str, object] = {}
     root_unset: tuple[str, ...] = ()
+    basis: RewindBasis | None = None
     reason: str = ""
     by: str | None = None
     key: str = ""

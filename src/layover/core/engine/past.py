@@ -18,6 +18,7 @@ from layover.core.engine.evolve import fold
 from layover.core.engine.node_transitions import scope_path
 from layover.core.engine.repeats import has_called
 from layover.core.engine.rewind import is_among, names_behind
+from layover.core.engine.rewind_basis import RewindBasis, VariablesThen
 from layover.core.engine.state import ExecutionState, Scope
 
 if TYPE_CHECKING:
@@ -97,6 +98,17 @@ class Past:
         path, names = self._variable_scope(to.partition(":")[2]), names_behind(self.state, to)
         variables, unset = self._without(path, names)
         return Restored(variables, unset, *(self._without("", names) if path else ({}, ())))
+
+    def rewind(self, command: Rewind) -> Rewind:
+        """Return a rewind that knows what the variables are at its event, and what they get back."""
+        path, names = self._variable_scope(command.to.partition(":")[2]), names_behind(self.state, command.to)
+        own = self._then(path, names)
+        basis = RewindBasis(at=self.state.counts["seq"] - 1, own=own, root=self._then("", names) if path else own)
+        return self.restored(command.to).within(replace(command, basis=basis))
+
+    def _then(self, path: str, names: Sequence[str]) -> VariablesThen:
+        sets = self.sets.get(path, [])
+        return VariablesThen(_sum(sets), _sum([one for one in sets if not _is_by(one, names)]))
 
     def _without(self, path: str, names: Sequence[str]) -> tuple[dict[str, object], tuple[str, ...]]:
         """Return which variables of a scope are others without what some nodes have set, and which are not there."""

@@ -11,6 +11,7 @@ from layover.core.context_ids import context_id
 from layover.core.engine import events as ev
 from layover.core.engine.apply_rewind import behind_of
 from layover.core.engine.halting import has_rounds, is_given_up
+from layover.core.engine.late_sets import with_late_sets
 from layover.core.engine.node_transitions import container_of, points_in, scope_path, scopes_of
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def go_back(
     if command is None:
         context.emit(ev.NodeRewound(node=to, reason=reason, error=error))
         return
+    command = with_late_sets(context.state, command, lambda name: is_among(name, names))
     context.emit(
         ev.NodeRewound(
             node=to,

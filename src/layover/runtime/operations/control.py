@@ -171,7 +171,7 @@ class Control:
         if not can_go_back(cached.state, command.to):  # it is refused as it is
             return command
         past = await past_of(self._instance.store, row, self._instance.plans, row.head.last_seq)
-        return past.restored(command.to).within(command)
+        return past.rewind(command)
 
     async def _effective(self, execution_id: str, command: cmd.AnyCommand, options: OperationOptions) -> Execution:
         """Send a command that would change something as things stand; refuse one that would not."""
