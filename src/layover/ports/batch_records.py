@@ -9,6 +9,7 @@ from layover.ports.records import StoreRecord
 BatchState: TypeAlias = Literal["collecting", "running", "watching", "stopped", "completed", "failed"]
 ItemState: TypeAlias = Literal["pending", "done", "skipped", "failed"]
 
+CANARY_FAILED: Final = "canary_failed"  # the code of a batch that its canary has stopped
 LIVE_BATCHES: Final[tuple[BatchState, ...]] = ("collecting", "running", "watching")
 
 

@@ -31,10 +31,11 @@ from layover.service.pages import MOST
 
 if TYPE_CHECKING:
     from layover.model.batches import BatchBody, CanaryBody
-    from layover.ports.batch_records import BatchItemRow
+    from layover.ports.batch_records import BatchItemRow, BatchState
     from layover.service.actor import Actor
 
 MOST_COUNTED: Final = 100_000  # by a dry run
+_LONGEST_COUNT: Final = 10_000  # milliseconds
 _SAMPLE: Final = 20
 _MILLION: Final = 1_000_000
 _LONGEST_WATCH: Final = 30 * 86_400_000
@@ -146,7 +147,7 @@ class BatchService:
             reason=reason or (f"{actor.by} stopped it." if actor.by else "It was stopped."),
         )
         entry = actor.entry("batch.stop", row.id, reason=reason or None)
-        return await self._changed(row, await actor.runtime.instance.store.batches.change(change, entry))
+        return await self._changed(row, await actor.runtime.instance.store.batches.change(change, entry), ("stopped",))
 
     async def continue_(self, batch_id: str) -> BatchInfo:
         """Have a stopped batch go on where it was. After a failed canary, the rest is done without one."""
@@ -167,7 +168,7 @@ class BatchService:
         )
         after = await instance.store.batches.change(change, self._actor.entry("batch.continue", row.id))
         instance.batch_runner.hint()
-        return await self._changed(row, after)
+        return await self._changed(row, after, LIVE_BATCHES)
 
     async def delete(self, batch_id: str) -> None:
         """Delete a batch that has ended or was stopped; what it has done stays done."""
@@ -214,14 +215,15 @@ class BatchService:
 
     async def _planned(self, row: BatchRow, body: BatchBody) -> BatchInfo:
         """Return a batch that is not made: how many items it would have, and the first of them."""
-        collector, count, cursor = self._actor.runtime.instance.item_collector, 0, ""
+        instance, count, cursor = self._actor.runtime.instance, 0, ""
+        until = instance.clock.now() + _LONGEST_COUNT
         sample: list[BatchItem] = []
         while True:
-            page = await collector.page(body, row.created_at, cursor)
+            page = await instance.item_collector.page(body, row.created_at, cursor)
             for item in page.items[: _SAMPLE - len(sample)]:
                 sample.append(item_of(replace(item, n=len(sample) + 1), body.act))
             count += len(page.items)
-            if page.cursor is None or count >= MOST_COUNTED:
+            if page.cursor is None or count >= MOST_COUNTED or instance.clock.now() >= until:
                 break
             cursor = page.cursor
         return BatchInfo(
@@ -250,9 +252,11 @@ class BatchService:
         self._require(body_of_batch(row))
         return row
 
-    async def _changed(self, before: BatchRow, after: BatchRow | None) -> BatchInfo:
+    async def _changed(self, before: BatchRow, after: BatchRow | None, wanted: tuple[BatchState, ...]) -> BatchInfo:
         if after is None:
             now = await self._find(before.id)
+            if now.state in wanted:  # somebody else did the same at the same moment
+                return self._shown(now)
             raise WrongState(f"The batch is {status_of(now.state)}.", status_of(now.state))
         return self._shown(after)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from layover.ports.batch_records import LIVE_BATCHES, BatchItemRow, BatchRow
+from layover.ports.batch_records import CANARY_FAILED, LIVE_BATCHES, BatchItemRow, BatchRow
 from layover.stores.checks import check_ids, check_texts
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from layover.ports.batch_records import BatchAdvance, BatchChange, BatchClaim
 
 NEWEST_BATCH: Final = (2**63 - 1, "ffffffff-ffff-ffff-ffff-ffffffffffff")
-CANARY_FAILED: Final = "canary_failed"
 _LONGEST_REASON: Final = 1_000
 
 # What an advance writes; everything else of a batch stays as it was created.

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from layover.errors import LayoverError
-from layover.ports.batch_records import LIVE_BATCHES, BatchAdvance, BatchClaim, BatchItemFilter
+from layover.ports.batch_records import CANARY_FAILED, LIVE_BATCHES, BatchAdvance, BatchClaim, BatchItemFilter
 from layover.ports.commit_points import CommitPoint, reached
 from layover.ports.errors import StoreError
 from layover.runtime.batches.batch_acts import body_of_batch
-from layover.runtime.batches.canary import find_failure
+from layover.runtime.batches.canary import Look, failed_act, failure_of, look_at
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,6 +59,7 @@ class BatchRunner:
         self._settings = settings
         self._collector = collector
         self._metrics = metrics
+        self._claim = min(settings.lease_ttl, _LONGEST_CLAIM)
         self._hinted = asyncio.Event()
         self._look_at = 0
         self._stopped = False
@@ -96,7 +97,7 @@ class BatchRunner:
         if due > now:
             self.hint(due)
             return
-        claim = BatchClaim(now=now, due_again=now + min(self._settings.lease_ttl, _LONGEST_CLAIM))
+        claim = BatchClaim(now=now, due_again=now + self._claim)
         row = await self._store.batches.claim(claim)
         if row is None:  # another instance was quicker
             self.hint(now + self._settings.poll)
@@ -143,6 +144,9 @@ class BatchRunner:
     async def _do(self, row: BatchRow, body: BatchBody) -> None:
         """Do the next items, as many as the rate and the canary allow."""
         now = self._clock.now()
+        if row.canary and row.failed:  # it was stopped in the moment in which its canary failed
+            await self._advance(_stopped(row, CANARY_FAILED, await failed_act(self._store, row) or "", now))
+            return
         if row.canary and row.done + row.failed >= row.canary:
             await self._begin_watch(row, now)
             return
@@ -161,7 +165,7 @@ class BatchRunner:
     async def _perform(self, row: BatchRow, body: BatchBody, items: Sequence[BatchItemRow]) -> tuple[BatchItemRow, ...]:
         """Do some items, a few at once; stop early if that takes long, or if the batch was stopped."""
         settled: list[BatchItemRow] = []
-        until = self._clock.now() + min(self._settings.lease_ttl, _LONGEST_CLAIM) // 3
+        until = self._clock.now() + self._claim // 3
         for first in range(0, len(items), _AT_ONCE):
             if first and (self._stopped or self._clock.now() > until or await self._is_stopped(row)):
                 break
@@ -199,8 +203,7 @@ class BatchRunner:
         )
         failed = next((item for item in settled if item.state == "failed"), None)
         if row.canary and failed is not None:
-            reason = f"The act on {failed.target:.100} of the canary failed: {failed.reason}"
-            return _stopped(after, "canary_failed", reason, now)
+            return _stopped(after, CANARY_FAILED, failure_of(failed), now)
         if after.position >= after.total:
             return replace(after, state="completed", ended_at=now, canary=0)
         return replace(after, due_at=max(now, after.free_at) if row.interval else now)
@@ -212,15 +215,28 @@ class BatchRunner:
         await self._advance(replace(row, state="watching", watch_until=until, due_at=self._next_look(row, now, until)))
 
     async def _watch(self, row: BatchRow) -> None:
-        """Look at what became of the canary."""
+        """Look at what became of the canary, and keep the claim while that takes."""
         now, until = self._clock.now(), row.watch_until or 0
-        failure = await find_failure(self._store, row)
-        if failure is not None:
-            await self._advance(_stopped(row, "canary_failed", failure, now))
-        elif now >= until:
+        keep_at, look = now + self._claim // 3, Look(after=0)
+        while look.after is not None:
+            look = await look_at(self._store, row, look.after)
+            if look.fault is not None:
+                await self._advance(_stopped(row, CANARY_FAILED, look.fault, self._clock.now()))
+                return
+            if self._clock.now() >= keep_at:
+                if self._stopped or not await self._keeps(row):
+                    return
+                keep_at = self._clock.now() + self._claim // 3
+        if now >= until:
             await self._advance(replace(row, state="running", canary=0, watch_until=None, due_at=now))
         else:
             await self._advance(replace(row, due_at=self._next_look(row, now, until)))
+
+    async def _keeps(self, row: BatchRow) -> bool:
+        """Put off the claim of a batch; false if it was stopped, or if another instance has claimed it since."""
+        kept = replace(row, due_at=self._clock.now() + self._claim)
+        after = await self._store.batches.advance(BatchAdvance(row=kept))
+        return after is not None and after.state in LIVE_BATCHES
 
     def _next_look(self, row: BatchRow, now: int, until: int) -> int:
         return min(until, now + max(row.watch // _LOOKS, _LEAST_LOOK))
