@@ -174,7 +174,7 @@ async def _live(seen: Seen, size: Size, figures: Figures) -> None:
     seen.page.on("request", lambda request: asked.append(request.url) if "/api/" in request.url else None)
     await seen.page.goto(f"{seen.api.url}/console/executions/{started}")
     await expect(seen.page.locator(".feed-state")).to_contain_text("live")
-    before, asked_before, began = await _heap(seen.page), len(asked), perf_counter()
+    before, asked_before, began = await heap_of(seen.page), len(asked), perf_counter()
     answered = 0
     while answered < events - 1:
         points = (await seen.api.get(f"/pause-points?execution_id={started}&status=open")).json["items"]
@@ -185,10 +185,10 @@ async def _live(seen: Seen, size: Size, figures: Figures) -> None:
         f"an open execution with {events:,} answers in {minutes:.1f} min: requests a minute",
         f"{(len(asked) - asked_before) / max(minutes, 1 / 60):.0f}",
     )
-    figures.add("the same: memory of the page before and after", f"{before:.1f} MB, {await _heap(seen.page):.1f} MB")
+    figures.add("the same: memory of the page before and after", f"{before:.1f} MB, {await heap_of(seen.page):.1f} MB")
 
 
-async def _heap(page: Page) -> float:
+async def heap_of(page: Page) -> float:
     """Return what the page keeps, in megabytes, once all that it does not need is gone."""
     tools = await page.context.new_cdp_session(page)
     await tools.send("HeapProfiler.collectGarbage")

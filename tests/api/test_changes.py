@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -15,11 +17,10 @@ from layover.api.settings import ApiSettings
 from layover.core.moments import Moment
 from layover.model.executions import ExecutionSummary
 from tests.api.harness import served
-from tests.runtime.harness import approval, flow
+from tests.runtime.harness import address_in, approval, engine_at, flow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
-    from pathlib import Path
 
     from tests.api.harness import Api
 
@@ -84,6 +85,20 @@ async def test_older_executions_are_told_of_as_well(tmp_path: Path) -> None:
         async with following(api) as told:
             (point,) = (await api.get(f"/pause-points?execution_id={old}")).json["items"]
             await api.post(f"/approvals/{point['id']}/approve", {})
+            assert (await until(told, old, "completed"))["workflow"] == "asking"
+
+
+async def test_older_executions_that_another_process_drives_are_told_of(tmp_path: Path) -> None:
+    async with served(tmp_path, executions=0) as api:  # this server drives nothing
+        await api.engine.workflows.register(flow(approval(), name="asking"))
+        async with engine_at(tmp_path) as driving:
+            old = (await driving.executions.start("asking", wait="rest")).id
+            for _ in range(101):
+                await driving.executions.start("asking")
+        async with following(api) as told:
+            words = [sys.executable, "-m", "tests.api.approving", address_in(tmp_path), old]
+            other = await asyncio.create_subprocess_exec(*words, cwd=Path(__file__).parents[2])
+            assert await other.wait() == 0
             assert (await until(told, old, "completed"))["workflow"] == "asking"
 
 

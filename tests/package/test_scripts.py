@@ -16,6 +16,7 @@ _MEASURES_OF_POSTGRES = ["chain1", "leg1", "pauses_and_calls", "timers", "restar
 _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/audit.py": [_SMALL],
     "bench/console.py": [_SMALL],
+    "bench/console_hour.py": [_SMALL],
     "bench/core.py": [_SMALL],
     "bench/definitions.py": [_SMALL],
     "bench/deliveries.py": [_SMALL, ["--postgres", *_SMALL]],

@@ -1,8 +1,9 @@
 """Following all executions: each that changes is sent as a list shows it then, as a server-sent event.
 
 One task reads for all followers of a server, and only while there are any: soon after this server heard of a change,
-and else now and then, it reads the newest executions and those that it heard of. So changes by other processes are
-found as well, as long as they are of new executions; on PostgreSQL instances tell each other which came to rest.
+and else now and then, it reads the newest executions and those that it heard of. It hears of what other processes
+change as well: on SQLite from the file, on PostgreSQL from the other instances, who tell it while somebody follows.
+Where they cannot (behind a pooler), the newest executions are told of, and older ones if this server drives them.
 
 A follower is sent an execution as it is when it takes it, however often it changed before. One that takes too few for
 too long is told to read its lists again. There is no position to go on from: a follower that was cut off reads its
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Final
 from layover.errors import LayoverError
 from layover.model.shared import encode
 from layover.ports.errors import StoreError
+from layover.ports.hints import FOLLOW_AGAIN
 from layover.ports.view_records import ExecutionFilter
 from layover.runtime.results.executions import summary_of
 
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from layover.model.executions import ExecutionSummary
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.runtime import Runtime
+
+    _Version = tuple[int, int, int | None]
 
 _FIRST: Final = b"retry: 2000\n\n"
 _ALIVE: Final = b": alive\n\n"
@@ -81,7 +85,8 @@ class ChangeFeed:
         self._heard: dict[str, None] = {}
         self._wake = asyncio.Event()
         self._reading: asyncio.Task[None] | None = None
-        self._known: dict[str, tuple[int, int, int | None]] = {}
+        self._known: dict[str, _Version] = {}
+        self._told: dict[str, _Version] = {}  # older ones: the same change may be heard of twice
 
     async def check(self) -> None:
         """Read once: a database that is away is an answer, and no silent stream."""
@@ -107,7 +112,9 @@ class ChangeFeed:
         self._followers.append(changed)
         if self._reading is None:
             self._known.clear()
+            self._told.clear()
             self._heard.clear()
+            self._runtime.instance.follow_changes()
             self._runtime.instance.listeners.watchers.append(self._hear)
             self._reading = asyncio.get_running_loop().create_task(self._read_on(), name="changes")
         try:
@@ -129,8 +136,12 @@ class ChangeFeed:
 
     async def _read_on(self) -> None:
         """Look again and again. What goes wrong is of the database: the next look finds what this one did not."""
-        is_first = True
+        loop, is_first = asyncio.get_running_loop(), True
+        followed_at = loop.time()
         while True:
+            if loop.time() >= followed_at + FOLLOW_AGAIN:
+                followed_at = loop.time()
+                self._runtime.instance.follow_changes()
             try:
                 for one in await self._changes(is_first=is_first):
                     for follower in self._followers:
@@ -154,17 +165,22 @@ class ChangeFeed:
         changed = [
             row
             for row in rows
-            if row.head.execution_id in heard or (not is_first and before.get(row.head.execution_id) != _version(row))
+            if before.get(row.head.execution_id) != _version(row) and (not is_first or row.head.execution_id in heard)
         ]
-        older = [await queries.find_execution(id_) for id_ in heard if id_ not in self._known]
-        changed += [row for row in older if row is not None]
+        for id_ in heard:
+            older = await queries.find_execution(id_) if id_ not in self._known else None
+            if older is not None and self._told.get(id_) != _version(older):
+                self._told[id_] = _version(older)
+                changed.append(older)
+        for id_ in list(self._told)[:-_MOST]:
+            del self._told[id_]
         failures = await self._runtime.queries.failures(changed)
         rests = await self._runtime.queries.waiting.of_rows(changed)
         ids = [row.head.execution_id for row in changed]
         return [summary_of(row, failures.get(id_), rests.get(id_)) for id_, row in zip(ids, changed, strict=True)]
 
 
-def _version(row: ExecutionRow) -> tuple[int, int, int | None]:
+def _version(row: ExecutionRow) -> _Version:
     """Return what is another once an execution has changed."""
     head = row.head
     return head.last_seq, head.commands_seq, head.paused_at

@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from layover.core.notify_rules import occasions_of
-from layover.ports.hints import Hints
+from layover.ports.hints import Hint, Hints
 from layover.ports.read_times import ReadTimes
 from layover.runtime.activity import Activity
 from layover.runtime.audit.retention import AuditRetention
@@ -23,6 +23,7 @@ from layover.runtime.deliveries.mail_links import MailLinks
 from layover.runtime.deliveries.wires import Wires
 from layover.runtime.dispatch.active_executions import ActiveExecutions, Leases
 from layover.runtime.dispatch.breakpoints import Breakpoints
+from layover.runtime.dispatch.change_teller import ChangeTeller
 from layover.runtime.dispatch.claim_schedule import ClaimSchedule
 from layover.runtime.dispatch.claimer import Claimer
 from layover.runtime.dispatch.committer import Committer
@@ -68,7 +69,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.nodes.registry import Registry
-    from layover.ports.hints import Hint
     from layover.ports.secrets import Secrets
     from layover.ports.store import Store
     from layover.runtime.clock import Clock
@@ -111,7 +111,10 @@ class Instance:
         schedule, messages, active = ClaimSchedule(registry), NewMessages(), ActiveExecutions()
         self.leases = Leases(self.id, active, clock, settings)
         self.lease_renewer = LeaseRenewer(store, self.leases, machine.pause)
-        self.listeners = Listeners(store, active.own_head, longest_pause=settings.wait_poll)
+        self.change_teller = ChangeTeller(others)
+        self.listeners = Listeners(
+            store, active.own_head, longest_pause=settings.wait_poll, change_teller=self.change_teller
+        )
         self.node_runner = NodeRunner(registry, settings, clock, machine, schedule, self.metrics)
         self.node_runner.secrets = SecretSource(self.secrets, self.secret_grants)
         self.breakpoints = Breakpoints(store, clock, settings.poll)
@@ -244,6 +247,11 @@ class Instance:
         if isinstance(self.store, Hints):
             self.store.listen(self._hear)
 
+    def follow_changes(self) -> None:
+        """Ask to hear of each execution that changes, for a while."""
+        if isinstance(self.store, Hints):
+            self.store.tell(Hint(kind="follow"))
+
     def _hear(self, hint: Hint) -> None:
         match hint.kind:
             case "due":
@@ -251,7 +259,9 @@ class Instance:
             case "trigger":
                 self.trigger_runner.hint()
                 self.breakpoints.hint()
-            case "rest":
+            case "follow":
+                self.change_teller.follow()
+            case "rest" | "change":
                 self.listeners.changed(hint.execution_id)
             case "command" if hint.execution_id in self.driver.active:
                 look = asyncio.get_running_loop().create_task(self.lease_renewer.look([hint.execution_id]))

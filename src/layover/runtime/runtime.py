@@ -210,6 +210,7 @@ class Runtime(Opened):
         await asyncio.wait([outbox_relay.task])
         await instance.committer.stop()  # what was delivered here may have led to more
         await instance.driver.release_all()
+        instance.change_teller.flush()
         if instance.node_logs is not None:
             await instance.node_logs.flush()
         await instance.sealer.finish()

@@ -9,6 +9,7 @@ from layover import Engine
 from layover.ports.hints import Hint
 from layover.stores.sqlite import SqliteStore
 from tests.runtime.harness import HOUR, address_in, end, engine_at, flow
+from tests.stores.conformance import creation, uid
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,6 +42,25 @@ async def test_a_trigger_that_another_resumes_is_served(tmp_path: Path) -> None:
         await operator.register(flow(end("done"), triggers=[OFTEN]))
         await trigger.resume()
         assert await served(serving) == "done"
+
+
+async def test_an_instance_that_follows_hears_which_executions_others_append_to(tmp_path: Path) -> None:
+    watching, other = (SqliteStore(tmp_path / "layover.db") for _ in range(2))
+    await watching.open("i1")
+    await other.open("i2")
+    heard: list[str] = []
+    await other.definitions.save("order", "h1", b"{}", 1, None, ())
+    await other.appends.commit([creation(1)])
+    watching.tell(Hint(kind="follow"))
+    watching.listen(lambda hint: heard.append(hint.execution_id) if hint.kind == "change" else None)
+    n = 1
+    while not heard:
+        n += 1
+        await other.appends.commit([creation(n)])
+    await watching.close()
+    await other.close()
+    assert uid(1) not in heard
+    assert set(heard) <= {uid(one) for one in range(2, n + 1)}
 
 
 async def test_each_change_by_another_is_a_hint_until_the_store_is_closed(tmp_path: Path) -> None:

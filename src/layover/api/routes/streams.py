@@ -66,8 +66,9 @@ async def follow_changes(call: Request[None, NoQuery]) -> Stream:
     """Follow all executions: each that begins, goes on, waits or ends, as a list shows it then.
 
     An `execution` is sent as it is then, however often it changed since it was sent last; after `lost`, and after it
-    was cut off, a client reads its lists again. Executions beyond the 100 newest are told of if this server, or on
-    PostgreSQL another instance, has to do with them. When the credentials are no longer valid, the stream ends.
+    was cut off, a client reads its lists again. It does not matter which process makes the change; only on PostgreSQL
+    behind a pooler, where instances cannot tell each other, executions beyond the 100 newest are told of if this server
+    drives them. When the credentials are no longer valid, the stream ends.
     """
     services = call.services
     services.streams.check(call.caller.user)

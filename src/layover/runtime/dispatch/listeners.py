@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from layover.ports.records import Head
     from layover.ports.store import Store
+    from layover.runtime.dispatch.change_teller import ChangeTeller
 
 T = TypeVar("T")
 
@@ -48,8 +49,16 @@ class _Waiter:
 class Listeners:
     """Wakes waiters when their condition holds."""
 
-    def __init__(self, store: Store, own_head: Callable[[str], Head | None], *, longest_pause: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        own_head: Callable[[str], Head | None],
+        *,
+        longest_pause: int,
+        change_teller: ChangeTeller,
+    ) -> None:
         self._store = store
+        self._change_teller = change_teller
         self._loop = asyncio.get_running_loop()
         self._longest = longest_pause / 1000
         self._own_head = own_head  # of what this instance drives
@@ -62,7 +71,7 @@ class Listeners:
 
     def __contains__(self, execution_id: object) -> bool:
         """Return whether a caller wants to know of a commit of an execution."""
-        return execution_id in self.waiting or bool(self.watchers)
+        return execution_id in self.waiting or bool(self.watchers) or self._change_teller.is_wanted
 
     def changed(self, execution_id: str) -> None:
         """Query an execution that has changed, if a caller waits for it."""
@@ -75,6 +84,7 @@ class Listeners:
     def committed(self, head: Head) -> None:
         """Wake the waiters of an execution after a commit of this instance."""
         self._tell(head.execution_id)
+        self._change_teller.committed(head.execution_id)
         self._wake_waiters([head.execution_id], [head])
 
     async def until(self, execution_id: str, wanted: Callable[[Head], bool]) -> Head | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args, get_type_hints
 
 import msgspec
 
@@ -31,6 +31,8 @@ _MOST_BYTES = 7_900  # what a notification can hold, less a little
 _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 10.0
 _BETWEEN_LOOKS = 15.0  # seconds of silence after which a connection is tested
+
+_KINDS = get_args(get_type_hints(Hint)["kind"])
 
 _log = logging.getLogger("layover.postgres")
 
@@ -112,6 +114,7 @@ class NotifiedHints:
         await connection.add_listener(self._channel, self._on_notification)
         self._pass_on(Hint(kind="due"))
         self._pass_on(Hint(kind="trigger"))
+        self._pass_on(Hint(kind="follow"))  # another instance may follow already
         while not lost.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BETWEEN_LOOKS):
@@ -130,7 +133,7 @@ class NotifiedHints:
         if word.by == self._instance:
             return
         for kind, execution_id in word.hints:
-            if kind in ("due", "command", "rest", "trigger"):
+            if kind in _KINDS:
                 self._pass_on(Hint(kind=kind, execution_id=execution_id))  # type: ignore[arg-type]  # as just seen
 
     def _pass_on(self, hint: Hint) -> None:

@@ -152,7 +152,9 @@ class SqliteStore:
         return 0
 
     def tell(self, hint: Hint) -> None:
-        """Do nothing: other processes see that the file has changed."""
+        """Tell nothing: other processes see that the file has changed. To follow is to look more closely."""
+        if hint.kind == "follow":
+            self._hints.follow()
 
     def listen(self, hear: Callable[[Hint], None]) -> None:
         """Call a function whenever the file has changed."""

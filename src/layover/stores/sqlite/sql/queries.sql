@@ -22,6 +22,12 @@ SELECT seq, body FROM snapshots WHERE execution_id = :id
 -- name: entries_after
 SELECT seq, at, count, body FROM events WHERE execution_id = :id AND seq > :after ORDER BY seq
 
+-- name: last_entry
+SELECT coalesce(max(rowid), 0) FROM events
+
+-- name: entries_appended
+SELECT rowid, execution_id FROM events WHERE rowid > :after ORDER BY rowid LIMIT :most
+
 -- name: history
 -- From the entry that holds an event, which may begin before it.
 SELECT seq, at, count, body
