@@ -6,7 +6,7 @@ import { useChanges } from "../api/changes";
 import type { Schemas } from "../api/client";
 import { askedQuery, donePointsQuery, inboxQuery } from "../api/queries";
 import { useKeys } from "../lib/keys";
-import { age, length } from "../lib/time";
+import { age } from "../lib/time";
 import { groupOf, MOST_TOGETHER } from "../lib/together";
 import { Loading, Refused, Time, useNow, useTitle } from "../parts/Frame";
 import { Stale } from "../parts/Stale";
@@ -14,43 +14,12 @@ import { Status } from "../parts/Status";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
 import { Point } from "./Point";
+import { Deadline, Quorum, titleOf } from "./point/facts";
 import { Together } from "./Together";
 
 type PausePoint = Schemas["PausePoint"];
 const words = en.inbox;
 const TABS = ["me", "asked", "done"] as const;
-
-export function titleOf(point: PausePoint): string {
-  return point.title || point.node;
-}
-
-/** How much of the time is left, and what happens when it is over. */
-export function Deadline({ point, now }: { point: PausePoint; now: number }) {
-  if (!point.deadline) return <span>{words.noDeadline}</span>;
-  const end = Date.parse(point.deadline);
-  const part = Math.max(0, Math.min(1, (end - now) / Math.max(1, end - Date.parse(point.opened_at))));
-  const outcome = point.on_deadline ? (words.outcomes[point.on_deadline] ?? point.on_deadline) : "";
-  return (
-    <span className="deadline" title={point.deadline}>
-      <meter min={0} max={1} value={part} aria-hidden="true" />
-      {end > now ? words.left(length(end - now), outcome) : words.over}
-    </span>
-  );
-}
-
-export function Quorum({ point }: { point: PausePoint }) {
-  const need = point.need ?? 1;
-  if (need < 2) return null;
-  const given = point.decisions.filter((one) => one.approved).length;
-  return (
-    <span className="pips">
-      <span aria-hidden="true">
-        {"●".repeat(Math.min(given, 9)) + "○".repeat(Math.max(0, Math.min(need, 9) - given))}
-      </span>{" "}
-      {words.quorum(given, need)}
-    </span>
-  );
-}
 
 export function Inbox() {
   useTitle(en.nav.inbox);
