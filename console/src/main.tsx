@@ -31,7 +31,11 @@ const root = createRootRoute({ component: Shell });
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/",
-  validateSearch: searched("tab", "point") as (search: Record<string, unknown>) => { tab?: string; point?: string },
+  validateSearch: searched("tab", "point", "order") as (search: Record<string, unknown>) => {
+    tab?: string;
+    point?: string;
+    order?: string;
+  },
   component: Inbox,
 });
 const executions = createRoute({

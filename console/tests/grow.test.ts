@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { Schemas } from "../src/api/client";
 import { Problem } from "../src/api/client";
 import { grow, MOST_STEPS, nodeOfStep } from "../src/graph/grow";
+import { inOrder } from "../src/screens/Inbox";
 import { scopesOf } from "../src/screens/NodeDrawer";
 import { finalOf } from "../src/screens/Point";
 import { refusedFields } from "../src/screens/point/Answer";
@@ -81,4 +82,15 @@ test("what the server refuses stands beside the field that it names", () => {
     seats: "Too many.",
   });
   expect(refusedFields(new Problem(409, "x", "", "", 0, errors), ["seats"])).toEqual({});
+});
+
+test("an inbox is in order of age, or of deadlines, and has each question once", () => {
+  const asked = [
+    { id: "a", deadline: null },
+    { id: "b", deadline: "2026-01-03T00:00:00Z" },
+    { id: "c", deadline: "2026-01-02T00:00:00Z" },
+    { id: "b", deadline: "2026-01-03T00:00:00Z" },
+  ] as unknown as Schemas["PausePoint"][];
+  expect(inOrder(asked, false).map((one) => one.id)).toEqual(["a", "b", "c"]);
+  expect(inOrder(asked, true).map((one) => one.id)).toEqual(["c", "b", "a"]);
 });

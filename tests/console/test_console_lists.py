@@ -166,7 +166,7 @@ async def test_executions_are_counted_and_found_by_what_they_wait_on(browser: Br
             await seen.start("parcel", {}, correlation_id=f"W-{n}", tags=["signals"])
         await page.reload()
         await expect(page.get_by_role("button", name="waiting for people")).to_be_visible()
-        signals = page.get_by_role("group", name="Waiting on").get_by_role("button", name="3 a signal")
+        signals = page.get_by_role("group", name="Waiting on").get_by_role("button", name="a signal 3")
         await signals.focus()
         await seen.press("Enter")  # of the button, and not of a row
         await expect(signals).to_have_attribute("aria-pressed", "true")

@@ -163,3 +163,29 @@ async def test_a_question_is_asked_and_no_person_sees_a_context_id(browser: Brow
         for text in (point["context_id"], "each_system."):
             await expect(page.get_by_role("main")).not_to_contain_text(text)
         assert seen.errors == []
+
+
+async def test_an_inbox_is_sorted_by_deadlines_and_goes_on_behind_its_first_page(
+    browser: Browser, server: Served
+) -> None:
+    role = {"roles": ["nightwatch"]}
+    urgent = {"id": "ask", "type": "approval", "title": "Urgent ${input.n}?", "approvers": role}
+    urgent |= {"deadline": "1h", "on_deadline": "reject"}
+    calm = {"id": "ask", "type": "approval", "title": "Calm ${input.n}?", "approvers": role}
+    await server.api.engine.workflows.register({"name": "calm", "settings": {"max_pause": "none"}, "nodes": [calm]})
+    await server.api.engine.workflows.register({"name": "urgent", "nodes": [urgent]})
+    for n in range(102):
+        await server.api.post("/executions", {"workflow": "calm", "input": {"n": n}})
+    await server.api.post("/executions", {"workflow": "urgent", "input": {"n": 1}, "wait": "10s"})
+    async with signed_in(browser, server.api, as_="nia:nightwatch,approver") as seen:
+        page = seen.page
+        await seen.open("?order=deadline", "Waiting for you")
+        await expect(page.get_by_role("button", name="Deadline first")).to_have_attribute("aria-pressed", "true")
+        await page.get_by_role("button", name="Show more").click()
+        await expect(page.get_by_role("link", name="Calm 101?")).to_be_visible()
+        rows = page.get_by_role("main").locator(".asks .ask-title")
+        await expect(rows.first).to_have_text("Urgent 1?")
+        await seen.check("inbox-by-deadline")
+        await page.get_by_role("button", name="Deadline first").click()
+        await expect(rows.first).not_to_have_text("Urgent 1?")
+        assert seen.errors == []

@@ -4,9 +4,9 @@ import { Link } from "@tanstack/react-router";
 import { client, type Schemas, take } from "../../api/client";
 import { clock } from "../../lib/time";
 import { Loading, Refused, Time, useNow } from "../../parts/Frame";
-import { Status } from "../../parts/Status";
 import { en } from "../../words/en";
 import { ChildGraph } from "../ChildGraph";
+import { about, RowStatus } from "../executions/Rows";
 
 const words = en.execution;
 
@@ -27,7 +27,9 @@ export function Children({ execution }: { execution: Schemas["Execution"] }) {
         {found.data.items.map((one) => (
           <li key={one.id}>
             <Link to="/executions/$id" params={{ id: one.id }} search={{}}>
-              <Status value={one.status} /> <bdi>{one.workflow}</bdi> <Time at={one.created_at} now={now} />
+              <RowStatus row={one} /> <bdi>{one.workflow}</bdi>{" "}
+              <bdi className="mono">{one.correlation_id ?? one.id.slice(-8)}</bdi>{" "}
+              <bdi className="soft">{about(one)}</bdi> <Time at={one.created_at} now={now} />
             </Link>
           </li>
         ))}

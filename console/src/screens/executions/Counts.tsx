@@ -43,7 +43,8 @@ export function Counts({ chips, set }: { chips: readonly Chip[]; set: (chips: Ch
         aria-pressed={find(one)}
         onClick={() => press(one)}
       >
-        <Glyph value={one.glyph} /> {text} {one.text}
+        <Glyph value={one.glyph} />{" "}
+        {one.glyph === "waiting" && one.name === "on" ? words.awaited(one.text, text) : `${text} ${one.text}`}
       </button>
     );
   };

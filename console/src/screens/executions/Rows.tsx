@@ -14,7 +14,7 @@ const words = en.executions;
 export const MOST_CHOSEN = 1_000; // a batch takes no more ids
 
 /** What a row waits for, or how it ended. */
-function about(row: Row): string {
+export function about(row: Row): string {
   if (row.error) return row.error.message ?? row.error.code ?? "";
   if (row.waiting_summary) {
     const { text, count } = row.waiting_summary;
@@ -136,7 +136,7 @@ export function Rows(props: {
 }
 
 /** `paused` is two things: a person is waited for, or an operator has paused it. */
-function RowStatus({ row }: { row: Row }) {
+export function RowStatus({ row }: { row: Row }) {
   if (row.status !== "paused") return <Status value={row.status} />;
   return row.waiting_summary?.kind === "operator" ? (
     <Status value="held" text={en.status.paused!} />

@@ -38,7 +38,7 @@ export function Quorum({ point }: { point: PausePoint }) {
       <span className="pips">
         <Pips n={approved} of={need} /> {words.approved(approved, need)}
       </span>
-      {(rejected > 0 || rejectNeed > 1) && (
+      {rejected > 0 && (
         <span className="pips bad">
           <Pips n={rejected} of={rejectNeed} /> {words.rejected(rejected, rejectNeed)}
         </span>
