@@ -18,7 +18,9 @@ import { Inbox } from "./screens/Inbox";
 import "./styles.css";
 import "./acts.css";
 
-const text = (value: unknown): string | undefined => (typeof value === "string" && value ? value : undefined);
+/** A text of the URL; the router reads a key such as `123` as a number. */
+const text = (value: unknown): string | undefined =>
+  value === undefined || value === null || value === "" || typeof value === "object" ? undefined : String(value);
 /** The state of a screen in its URL: only what is known, only texts. */
 function searched(...names: string[]): (search: Record<string, unknown>) => Record<string, string | undefined> {
   return (search) =>
@@ -29,7 +31,11 @@ const root = createRootRoute({ component: Shell });
 const inbox = createRoute({
   getParentRoute: () => root,
   path: "/",
-  validateSearch: searched("tab", "point") as (search: Record<string, unknown>) => { tab?: string; point?: string },
+  validateSearch: searched("tab", "point", "order") as (search: Record<string, unknown>) => {
+    tab?: string;
+    point?: string;
+    order?: string;
+  },
   component: Inbox,
 });
 const executions = createRoute({
@@ -41,10 +47,11 @@ const executions = createRoute({
 const execution = createRoute({
   getParentRoute: () => root,
   path: "/executions/$id",
-  validateSearch: searched("tab", "node", "rewind") as (search: Record<string, unknown>) => {
+  validateSearch: searched("tab", "node", "rewind", "fork") as (search: Record<string, unknown>) => {
     tab?: string;
     node?: string;
     rewind?: string;
+    fork?: string;
   },
   component: lazyRouteComponent(() => import("./screens/Execution"), "Execution"),
 });

@@ -1,8 +1,9 @@
 import { expect, test, vi } from "vitest";
 import { Problem, type Schemas } from "../src/api/client";
+import { chipsOf, filterOf, parse } from "../src/lib/filter";
 import { sendAll } from "../src/lib/parallel";
 import { differences, groupOf } from "../src/lib/together";
-import { whereOf } from "../src/screens/Batch";
+import { suggest } from "../src/screens/executions/Filter";
 import { scopeOf } from "../src/screens/Iterations";
 
 const point = (id: string, shown: unknown, more = {}) =>
@@ -53,11 +54,22 @@ test("many are sent a few at a time, what came too soon again, and each refusal 
   expect([tries.get(3), most, through.at(-1)]).toEqual([3, 4, 20]);
 });
 
-test("a filter is one of a batch only if the batch knows all of it", () => {
-  const status = { name: "status", value: "failed" };
-  expect(whereOf([status, { name: "workflow", value: "w" }])).toEqual({ workflow: "w", status: ["failed"] });
-  expect(whereOf([status, { name: "q", value: "w" }])).toBeNull();
-  expect(whereOf([])).toBeNull();
+test("a filter is that of a batch and of a view, whatever its chips are", () => {
+  const text = 'status:failed,paused on:person resumed:true min_resumes:2 contains:"{\\"a\\":1}" user:ann word';
+  const filter = filterOf(parse(text));
+  expect(filter).toEqual({
+    ...{ status: ["failed", "paused"], on: ["person"], resumed: true, min_resumes: 2 },
+    ...{ contains: { a: 1 }, user: "ann", q: "word" },
+  });
+  expect(filterOf(chipsOf(filter) ?? [])).toEqual(filter);
+  expect(chipsOf({ ...filter, another: 1 })).toBeNull(); // what no chip can say is not shown as less
+});
+
+test("names of filters are suggested, and after a name its values", () => {
+  expect(suggest("wh", [])).toEqual(["where:"]);
+  expect(suggest("status:failed workflow:re", ["refund", "order"])).toEqual(["status:failed workflow:refund"]);
+  expect(suggest("on:op", [])).toEqual(["on:operator"]);
+  expect(suggest("tag:gold", [])).toEqual([]);
 });
 
 test("an iteration is named by its number, a branch by its name", () => {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { reducePages } from "../src/api/changes";
 import type { Schemas } from "../src/api/client";
-import { parse, query } from "../src/lib/filter";
-import { chipsOf, filterOf } from "../src/screens/SavedViews";
+import { chipsOf, filterOf, parse, query } from "../src/lib/filter";
 
 const row = (id: string, last_seq: number, status = "running") =>
   ({ id, last_seq, status }) as unknown as Schemas["ExecutionSummary"];
@@ -23,7 +22,6 @@ test("a saved view is shown as the chips that it was saved from", () => {
     ...{ where: ["input.total>1"], q: "A-2" },
   });
   expect(chipsOf({ ...filter, order: "created" })).toEqual(chips);
-  expect(chipsOf({ ...filter, contains: { a: 1 } as never })).toBeNull(); // what no chip can say is not shown as less
 });
 
 test("a length of time in a filter is a moment of the past for the server", () => {

@@ -174,7 +174,7 @@ async def test_a_filter_is_chips_or_text_and_new_rows_wait(browser: Browser, ser
         await expect(page.get_by_role("button", name="Remove workflow:refund")).to_be_visible()
         await expect(page.get_by_role("link", name="F-1")).to_be_visible()
         await page.get_by_role("button", name="Edit as text").click()
-        field = page.get_by_role("textbox", name="Filter")
+        field = page.get_by_label("Filter", exact=True)
         await expect(field).to_have_value('workflow:refund tag:"filter me"')
         await field.fill('tag:"filter me"')
         await seen.press("Enter")

@@ -155,3 +155,69 @@ async def test_addresses_name_a_node_a_plan_and_a_form(browser: Browser, server:
         await seen.open("/workflows/onboarding/start", "onboarding")
         await expect(page.get_by_role("dialog", name="Start onboarding")).to_be_visible()
         assert seen.errors == []
+
+
+async def test_executions_are_counted_and_found_by_what_they_wait_on(browser: Browser, server: Served) -> None:
+    definition = {"name": "parcel", "nodes": [{"id": "arrived", "type": "wait_signal", "signal": "parcel"}]}
+    await server.api.engine.workflows.register(definition)
+    async with signed_in(browser, server.api, path="/console/executions") as seen:
+        page = seen.page
+        for n in range(3):
+            await seen.start("parcel", {}, correlation_id=f"W-{n}", tags=["signals"])
+        await page.reload()
+        await expect(page.get_by_role("button", name="waiting for people")).to_be_visible()
+        signals = page.get_by_role("group", name="Waiting on").get_by_role("button", name="a signal 3")
+        await signals.focus()
+        await seen.press("Enter")  # of the button, and not of a row
+        await expect(signals).to_have_attribute("aria-pressed", "true")
+        await expect(page.get_by_role("link", name="W-2")).to_be_visible()
+        await expect(page.get_by_role("link", name="refund")).to_have_count(0)
+        await seen.check("executions-on")
+        # A batch takes every filter of the list.
+        await page.get_by_role("checkbox", name="Select parcel W-0").check()
+        await page.get_by_role("button", name="Pause …").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_role("radio", name="All that fit the filter").check()
+        await expect(dialog).to_contain_text("3 executions")
+        await dialog.get_by_role("button", name="Pause", exact=True).click()
+        await expect(dialog).to_contain_text("completed: 3 done")
+        assert seen.errors == []
+
+
+async def test_an_execution_that_fits_a_filter_which_found_nothing_is_told_of(browser: Browser, server: Served) -> None:
+    async with signed_in(browser, server.api, path="/console/executions?q=tag%3Alate") as seen:
+        await expect(seen.page.get_by_text("No execution fits this filter.")).to_be_visible()
+        await seen.start("refund", {"order": "L-1", "amount": 1}, correlation_id="L-1", tags=["late"])
+        await seen.page.get_by_role("button", name="1 new").click()
+        await expect(seen.page.get_by_role("link", name="L-1")).to_be_visible()
+        assert seen.errors == []
+
+
+async def test_settings_are_the_same_in_another_browser(browser: Browser, server: Served) -> None:
+    async with signed_in(browser, server.api, as_="sam:approver") as seen:
+        page = seen.page
+        await page.get_by_role("button", name="Settings").click()
+        await page.get_by_label("Theme").select_option("dark")
+        await page.get_by_label("Times").select_option("utc")
+        await page.get_by_label("Single-key shortcuts").uncheck()
+        await page.get_by_label("The console opens with").select_option("workflows")
+        await expect(page.get_by_role("dialog")).to_contain_text("the same in each of your browsers")
+        await seen.check("settings")
+        expected = {"theme": "dark", "zone": "utc", "single_keys": False, "landing": "workflows"}
+
+        async def saved() -> dict[str, object]:
+            return {key: (await server.api.get("/me/settings", as_="sam:approver")).json[key] for key in expected}
+
+        await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        await page.get_by_role("dialog").get_by_role("button", name="Close").click()
+    async with signed_in(browser, server.api, as_="sam:approver") as seen:
+        await expect(seen.page.get_by_role("heading", level=1)).to_have_text("Workflows")
+        await expect(seen.page.locator("html")).to_have_attribute("data-theme", "dark")
+        await seen.page.get_by_role("link", name="Inbox").click()
+        await expect(seen.page.get_by_role("heading", level=1)).to_have_text("Waiting for you")
+        await seen.press("g", "e")  # single keys are off
+        await seen.page.get_by_role("button", name="Settings").click()
+        await expect(seen.page.get_by_label("Times")).to_have_value("utc")
+        await expect(seen.page.get_by_role("heading", level=1)).to_have_text("Waiting for you")
+        assert await saved() == expected
+        assert seen.errors == []

@@ -7,7 +7,8 @@ export type Decide = { act: "approve" | "reject" | "answer"; data: unknown; comm
 export type Act =
   | Decide
   | { act: "claim" | "take-over" | "release" | "take-back" }
-  | { act: "delegate" | "ask" | "reply"; text: string };
+  | { act: "delegate" | "reply"; text: string }
+  | { act: "ask"; text: string; to?: string };
 
 export function send(point: PausePoint, act: Act): Promise<PausePoint> {
   const header = key();
@@ -46,7 +47,12 @@ export function send(point: PausePoint, act: Act): Promise<PausePoint> {
     case "delegate":
       return take(client.POST("/api/v1/approvals/{id}/delegate", { params, body: { to: act.text } as never }));
     case "ask":
-      return take(client.POST("/api/v1/pause-points/{id}/ask", { params, body: { question: act.text } as never }));
+      return take(
+        client.POST("/api/v1/pause-points/{id}/ask", {
+          params,
+          body: { question: act.text, ...(act.to ? { to: act.to } : {}) } as never,
+        }),
+      );
     case "reply":
       return take(client.POST("/api/v1/pause-points/{id}/reply", { params, body: { text: act.text } as never }));
   }

@@ -29,6 +29,16 @@ export const inboxQuery = queryOptions({
   refetchInterval: every(15_000),
 });
 
+/** What is behind the first page of one's own points, from a cursor on. */
+export const moreInboxQuery = (cursor: string) =>
+  infiniteQueryOptions({
+    queryKey: ["points", "more", cursor],
+    initialPageParam: cursor,
+    queryFn: ({ pageParam }) =>
+      take(client.GET("/api/v1/pause-points", { params: { query: { for: "me", limit: 100, cursor: pageParam } } })),
+    getNextPageParam: (page) => page.next ?? undefined,
+  });
+
 /** What others are asked for what this person has started. */
 export const askedQuery = queryOptions({
   queryKey: ["points", "asked"],

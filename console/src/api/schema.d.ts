@@ -40,7 +40,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Count executions by status.
+         * Count executions by status, and `on` what they wait; of each kind, 10,000 are looked at.
          * @description Needs the permission `execution:read`.
          */
         get: operations["count_executions"];
@@ -1068,7 +1068,7 @@ export interface paths {
         put?: never;
         /**
          * Keep a definition as the newest version of its workflow; 200 if it is that already.
-         * @description Two definitions that run alike are the same version: labels, descriptions and positions do not count. A workflow that was deleted is there again.
+         * @description Two definitions that run alike are the same version: labels, descriptions and positions do not count. The newest text of a version is kept beside it, as it came. A workflow that was deleted is there again.
          *
          *     Needs the permission `workflow:write`.
          */
@@ -1102,6 +1102,28 @@ export interface paths {
          * @description Needs the permission `workflow:write`.
          */
         delete: operations["delete_workflow"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/workflows/{name}/source": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show the text of a version as it was written, with its comments; of several for one version, the newest.
+         * @description If none was kept, it is the definition written as YAML, and `as_written` is false.
+         *
+         *     Needs the permission `workflow:read`.
+         */
+        get: operations["get_workflow_source"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -2095,6 +2117,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/doctor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Look for what keeps this server, its database or the executions from working, and say what to do about it.
+         * @description It is examined for five seconds at most, the newest 10,000 open executions with it, and the same is answered again for five seconds. Nothing is changed.
+         *
+         *     Needs the permission `admin`.
+         */
+        get: operations["examine"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/stats": {
         parameters: {
             query?: never;
@@ -2316,7 +2360,9 @@ export interface paths {
         };
         /**
          * Take definitions along: the newest version of each workflow, in canonical form, as `import` takes it.
-         * @description Needs the permission `workflow:read`.
+         * @description `sources` has the texts of those that were given as text.
+         *
+         *     Needs the permission `workflow:read`.
          */
         get: operations["export_workflows"];
         put?: never;
@@ -2338,7 +2384,7 @@ export interface paths {
         put?: never;
         /**
          * Keep definitions from elsewhere, each as the newest version of its workflow; if one cannot be used, none is kept.
-         * @description One that is the newest version already stays as it is.
+         * @description One that is the newest version already stays as it is. Of `sources`, the text of a definition is kept if it says the same.
          *
          *     Needs the permission `workflow:write`.
          */
@@ -2900,6 +2946,10 @@ export interface components {
              *       "min_duration": null,
              *       "max_duration": null,
              *       "min_resumes": null,
+             *       "resumed": null,
+             *       "user": null,
+             *       "on": [],
+             *       "node_type": null,
              *       "q": null,
              *       "ids": [],
              *       "node": null,
@@ -3029,6 +3079,9 @@ export interface components {
             exported_at: string | null;
             workflows: Record<string, never>[];
             triggers: Record<string, never>[];
+            sources: {
+                [key: string]: string;
+            };
         };
         /**
          * BundleBody
@@ -3040,6 +3093,10 @@ export interface components {
             workflows: Record<string, never>[];
             /** @default [] */
             triggers: Record<string, never>[];
+            /** @default {} */
+            sources: {
+                [key: string]: string;
+            };
             /** @default null */
             exported_at: string | null;
         };
@@ -3331,6 +3388,14 @@ export interface components {
             next: string | null;
         };
         /**
+         * Diagnosis
+         * @description Everything that was examined; `ok` says that there is no problem, though there may be warnings.
+         */
+        Diagnosis: {
+            ok: boolean;
+            findings: components["schemas"]["Finding"][];
+        };
+        /**
          * Difference
          * @description One difference between two versions: at `path` in the canonical form, what was there and what is.
          */
@@ -3514,6 +3579,27 @@ export interface components {
             response?: unknown;
         };
         /**
+         * ExecutionCounts
+         * @description How many executions there are by status, and `on` what they wait: by the words of the filter `on`.
+         *
+         *         One that waits for several things counts for each. `more` says that a count of `on` is too low: of each kind, the
+         *         first 10,000 are looked at.
+         */
+        ExecutionCounts: {
+            pending: number;
+            running: number;
+            pausing: number;
+            waiting: number;
+            paused: number;
+            completed: number;
+            failed: number;
+            cancelled: number;
+            on: {
+                [key: string]: number;
+            };
+            more: boolean;
+        };
+        /**
          * ExecutionSummary
          * @description An execution in a list.
          */
@@ -3597,6 +3683,17 @@ export interface components {
             column: number | null;
             /** @default null */
             suggestion: string | null;
+        };
+        /**
+         * Finding
+         * @description One thing that was examined: its health, and what to do if it is not `ok`.
+         */
+        Finding: {
+            what: string;
+            /** @enum {unknown} */
+            health: "ok" | "problem" | "warning";
+            text: string;
+            hint: string;
         };
         /**
          * FireBody
@@ -5232,6 +5329,14 @@ export interface components {
             /** @default null */
             min_resumes: number | null;
             /** @default null */
+            resumed: boolean | null;
+            /** @default null */
+            user: string | null;
+            /** @default [] */
+            on: ("approval" | "callback" | "child" | "delivery" | "form" | "operator" | "person" | "retry" | "signal" | "timer")[];
+            /** @default null */
+            node_type: string | null;
+            /** @default null */
             q: string | null;
             /**
              * @default created
@@ -5292,11 +5397,11 @@ export interface components {
          * WhichItems
          * @description Which items a batch is for: all that is given has to hold, and something has to be given.
          *
-         *         Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `workflow`, `status`,
-         *         `tag`, `parent_id`, `where`, `contains`, `correlation_id`, `error_code`, `since`, `until`, `min_duration`,
-         *         `max_duration`, `min_resumes`, `q` or `ids`, as the list of executions does. `answer` takes `workflow` and
-         *         `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`, `execution_id` or `ids`; `replay` takes
-         *         `trigger_id`, and `ids` of inputs.
+         *         Acts on executions (`pause`, `resume`, `cancel`, `retry`, `rewind`, `move`, `purge`) take `ids`, or the filters of
+         *         the list of executions: `workflow`, `status`, `tag`, `parent_id`, `where`, `contains`, `correlation_id`,
+         *         `error_code`, `since`, `until`, `min_duration`, `max_duration`, `min_resumes`, `resumed`, `user`, `on`, `node_type`
+         *         and `q`. `answer` takes `workflow` and `node`, or `ids` of pause points; `redeliver` takes `state`, `destination`,
+         *         `execution_id` or `ids`; `replay` takes `trigger_id`, and `ids` of inputs.
          */
         WhichItems: {
             /** @default null */
@@ -5325,6 +5430,14 @@ export interface components {
             max_duration: string | null;
             /** @default null */
             min_resumes: number | null;
+            /** @default null */
+            resumed: boolean | null;
+            /** @default null */
+            user: string | null;
+            /** @default [] */
+            on: ("approval" | "callback" | "child" | "delivery" | "form" | "operator" | "person" | "retry" | "signal" | "timer")[];
+            /** @default null */
+            node_type: string | null;
             /** @default null */
             q: string | null;
             /** @default [] */
@@ -5410,6 +5523,27 @@ export interface components {
             breakpoints: {
                 [key: string]: string;
             };
+        };
+        /**
+         * WorkflowSource
+         * @description The text of a version: the newest that was given for it, with its comments and its order.
+         *
+         *         Of a version that was never given as text, such as one that is built in Python, it is the definition written as
+         *         YAML; `as_written` tells.
+         */
+        WorkflowSource: {
+            /** @example order */
+            name: string;
+            version: number;
+            /** @enum {unknown} */
+            media_type: "application/json" | "application/yaml";
+            text: string;
+            as_written: boolean;
+            /**
+             * Format: date-time
+             * @example 2026-03-01T09:30:00.000Z
+             */
+            changed_at: string;
         };
         /**
          * WorkflowVersion
@@ -6224,6 +6358,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["ProblemDetails"] & {
                     /** @enum {unknown} */
                     code?: "invalid_filter" | "invalid_parameter" | "malformed" | "malformed_id";
+                    /** @constant */
+                    status?: 400;
+                };
+            };
+        };
+        /** @description Bad Request: `invalid_filter`, `invalid_parameter`, `malformed_cursor` */
+        "invalid_filter.invalid_parameter.malformed_cursor": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "invalid_filter" | "invalid_parameter" | "malformed_cursor";
                     /** @constant */
                     status?: 400;
                 };
@@ -7114,6 +7263,21 @@ export interface components {
                 };
             };
         };
+        /** @description Not Found: `unknown_node`, `unknown_version` */
+        "unknown_node.unknown_version": {
+            headers: {
+                "X-Request-Id": components["headers"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["ProblemDetails"] & {
+                    /** @enum {unknown} */
+                    code?: "unknown_node" | "unknown_version";
+                    /** @constant */
+                    status?: 404;
+                };
+            };
+        };
         /** @description Not Found: `unknown_version`, `unknown_workflow` */
         "unknown_version.unknown_workflow": {
             headers: {
@@ -7232,6 +7396,14 @@ export interface operations {
                 max_duration?: string;
                 /** @description Those that were resumed at least so often. */
                 min_resumes?: number;
+                /** @description Those that were resumed, or never were. */
+                resumed?: boolean;
+                /** @description Those that this user has started. */
+                user?: string;
+                /** @description Those that wait for this, or one of these: the kind of an open pause point, `person` for an `approval` or a `form`, `retry` for another attempt, `operator` for the end of a pause. */
+                on?: string[];
+                /** @description Those whose graph has a node of this type. */
+                node_type?: string;
                 /** @description The beginning of an id (8 characters at least) or of a correlation id, or a tag. */
                 q?: string;
                 /** @description The newest first; or those that are paused, the longest first. */
@@ -7337,9 +7509,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        [key: string]: number;
-                    };
+                    "application/json": components["schemas"]["ExecutionCounts"];
                 };
             };
             400: components["responses"]["invalid_parameter"];
@@ -9747,6 +9917,8 @@ export interface operations {
             query?: {
                 /** @description Take a definition with node types or sources that no function is known for. */
                 allow_unknown?: boolean;
+                /** @description Keep the text as it is, for people to read; off for one that a program has written. */
+                keep_text?: boolean;
             };
             header?: {
                 /** @description The same request with the same key gets the same answer again, and nothing is done twice. */
@@ -9844,6 +10016,8 @@ export interface operations {
             query?: {
                 /** @description Take a definition with node types or sources that no function is known for. */
                 allow_unknown?: boolean;
+                /** @description Keep the text as it is, for people to read; off for one that a program has written. */
+                keep_text?: boolean;
             };
             header?: never;
             path: {
@@ -9927,6 +10101,44 @@ export interface operations {
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["cross_site.forbidden"];
             404: components["responses"]["not_found.unknown_workflow"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    get_workflow_source: {
+        parameters: {
+            query?: {
+                /** @description The number of a version; the newest if it is not given. */
+                version?: number;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The name of a workflow.
+                 * @example order
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowSource"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["not_found.unknown_version.unknown_workflow"];
             421: components["responses"]["misdirected"];
             429: components["responses"]["rate_limited"];
             500: components["responses"]["internal"];
@@ -11936,6 +12148,7 @@ export interface operations {
             400: components["responses"]["invalid_filter.invalid_parameter.malformed.malformed_id"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["cross_site.forbidden"];
+            404: components["responses"]["unknown_node.unknown_version"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["idempotency_mismatch.in_progress"];
             413: components["responses"]["payload_too_large"];
@@ -12141,7 +12354,7 @@ export interface operations {
             };
             400: components["responses"]["invalid_parameter.malformed.malformed_id"];
             401: components["responses"]["unauthenticated"];
-            403: components["responses"]["cross_site.forbidden"];
+            403: components["responses"]["cross_site.forbidden.not_allowed"];
             404: components["responses"]["not_found.unknown_batch"];
             408: components["responses"]["request_timeout"];
             409: components["responses"]["in_progress.wrong_state"];
@@ -12165,6 +12378,8 @@ export interface operations {
                 node?: string;
                 /** @description The type of a node. */
                 type?: string;
+                /** @description Nodes for whose input and output a condition holds; of several, all of them. */
+                where?: string[];
                 /** @description States of nodes; several are separated by commas, or the parameter is repeated. */
                 status?: string[];
                 /** @description The code of the error of the node. */
@@ -12200,7 +12415,7 @@ export interface operations {
                     "application/json": components["schemas"]["FoundNodePage"];
                 };
             };
-            400: components["responses"]["invalid_parameter.malformed_cursor"];
+            400: components["responses"]["invalid_filter.invalid_parameter.malformed_cursor"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["cross_site.forbidden"];
             421: components["responses"]["misdirected"];
@@ -12406,6 +12621,34 @@ export interface operations {
                 };
             };
             400: components["responses"]["invalid_parameter.malformed_cursor"];
+            401: components["responses"]["unauthenticated"];
+            403: components["responses"]["cross_site.forbidden"];
+            421: components["responses"]["misdirected"];
+            429: components["responses"]["rate_limited"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["stopping.store_unavailable.too_many_connections"];
+        };
+    };
+    examine: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    "X-Request-Id": components["headers"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Diagnosis"];
+                };
+            };
+            400: components["responses"]["invalid_parameter"];
             401: components["responses"]["unauthenticated"];
             403: components["responses"]["cross_site.forbidden"];
             421: components["responses"]["misdirected"];

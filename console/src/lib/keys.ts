@@ -8,6 +8,10 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
+function isPressed(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest("a, button, summary, [role=button], [role=option]") !== null;
+}
+
 export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): void {
   const current = useRef(keys);
   current.current = keys;
@@ -25,6 +29,7 @@ export function useKeys(keys: Record<string, (event: KeyboardEvent) => void>): v
       }
       if (event.altKey || isTyping(event.target) || !preferences().singleKeys) return;
       if (document.querySelector("dialog[open]") !== null) return;
+      if (event.key === "Enter" && isPressed(event.target)) return; // what has the focus is pressed, not the row
       const pressed = first ? `${first} ${event.key}` : event.key;
       first = "";
       const act = current.current[pressed];

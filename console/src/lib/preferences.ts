@@ -1,14 +1,17 @@
-/** What a person has set for this browser: theme, time zone, single keys. */
+/** What a person has set, as this browser knows it: theme, time zone, single keys, where the console opens. */
 import { useSyncExternalStore } from "react";
 
 export interface Preferences {
   theme: "auto" | "light" | "dark";
   zone: "local" | "utc";
   singleKeys: boolean;
+  landing: Screen | null; // null: by what they may do
 }
+export const SCREENS = ["inbox", "executions", "workflows", "operations"] as const;
+export type Screen = (typeof SCREENS)[number];
 
 const NAME = "layover.preferences";
-const USUAL: Preferences = { theme: "auto", zone: "local", singleKeys: true };
+const USUAL: Preferences = { theme: "auto", zone: "local", singleKeys: true, landing: null };
 const listeners = new Set<() => void>();
 
 function read(): Preferences {

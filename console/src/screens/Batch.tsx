@@ -3,7 +3,7 @@ import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from "@tansta
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { client, key, type Schemas, take } from "../api/client";
-import type { Chip } from "../lib/filter";
+import { type Chip, filterOf } from "../lib/filter";
 import { number } from "../lib/time";
 import { Dialog, Loading, Refused } from "../parts/Frame";
 import { Status } from "../parts/Status";
@@ -13,20 +13,6 @@ import { en } from "../words/en";
 export type BatchAct = "pause" | "resume" | "retry" | "cancel";
 const words = acts.batch;
 const { canary } = acts;
-const OF_BATCHES = new Set(["workflow", "status", "tag", "where"]); // filters that a batch knows, too
-
-/** The filter as a batch takes it; null if it has something that a batch does not know, or nothing at all. */
-export function whereOf(chips: readonly Chip[]): Record<string, string | string[]> | null {
-  if (chips.length === 0 || chips.some((chip) => !OF_BATCHES.has(chip.name))) return null;
-  const many = (name: string) => chips.filter((chip) => chip.name === name).map((chip) => chip.value);
-  const last = (name: string) => many(name).at(-1);
-  return {
-    ...(last("workflow") ? { workflow: last("workflow")! } : {}),
-    ...(last("tag") ? { tag: last("tag")! } : {}),
-    ...(many("status").length ? { status: many("status") } : {}),
-    ...(many("where").length ? { where: many("where") } : {}),
-  };
-}
 
 export function BatchStart(props: {
   act: BatchAct;
@@ -36,7 +22,7 @@ export function BatchStart(props: {
   begun: (id: string) => void;
 }) {
   const { act, ids } = props;
-  const whole = whereOf(props.chips);
+  const whole = props.chips.length > 0 ? filterOf(props.chips) : null;
   const [isWhole, setWhole] = useState(false);
   const [reason, setReason] = useState("");
   const [isCanary, setCanary] = useState(false);

@@ -1,12 +1,12 @@
 /** What waits for the person who is signed in: a list, and beside it what was opened. */
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { useChanges } from "../api/changes";
 import type { Schemas } from "../api/client";
-import { askedQuery, donePointsQuery, inboxQuery } from "../api/queries";
+import { askedQuery, donePointsQuery, inboxQuery, moreInboxQuery } from "../api/queries";
 import { useKeys } from "../lib/keys";
-import { age, length } from "../lib/time";
+import { age } from "../lib/time";
 import { groupOf, MOST_TOGETHER } from "../lib/together";
 import { Loading, Refused, Time, useNow, useTitle } from "../parts/Frame";
 import { Stale } from "../parts/Stale";
@@ -14,53 +14,32 @@ import { Status } from "../parts/Status";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
 import { Point } from "./Point";
+import { Deadline, Quorum, titleOf } from "./point/facts";
 import { Together } from "./Together";
 
 type PausePoint = Schemas["PausePoint"];
 const words = en.inbox;
 const TABS = ["me", "asked", "done"] as const;
 
-export function titleOf(point: PausePoint): string {
-  return point.title || point.node;
-}
-
-/** How much of the time is left, and what happens when it is over. */
-export function Deadline({ point, now }: { point: PausePoint; now: number }) {
-  if (!point.deadline) return <span>{words.noDeadline}</span>;
-  const end = Date.parse(point.deadline);
-  const part = Math.max(0, Math.min(1, (end - now) / Math.max(1, end - Date.parse(point.opened_at))));
-  const outcome = point.on_deadline ? (words.outcomes[point.on_deadline] ?? point.on_deadline) : "";
-  return (
-    <span className="deadline" title={point.deadline}>
-      <meter min={0} max={1} value={part} aria-hidden="true" />
-      {end > now ? words.left(length(end - now), outcome) : words.over}
-    </span>
-  );
-}
-
-export function Quorum({ point }: { point: PausePoint }) {
-  const need = point.need ?? 1;
-  if (need < 2) return null;
-  const given = point.decisions.filter((one) => one.approved).length;
-  return (
-    <span className="pips">
-      <span aria-hidden="true">
-        {"●".repeat(Math.min(given, 9)) + "○".repeat(Math.max(0, Math.min(need, 9) - given))}
-      </span>{" "}
-      {words.quorum(given, need)}
-    </span>
-  );
-}
-
 export function Inbox() {
   useTitle(en.nav.inbox);
-  const { tab, point } = useSearch({ from: "/" });
+  const { tab, point, order } = useSearch({ from: "/" });
   const navigate = useNavigate();
   const now = useNow();
   const inbox = useQuery(inboxQuery);
-  const items = inbox.data?.items ?? [];
+  const [isMore, setMore] = useState(false);
+  const behind = inbox.data?.next ?? "";
+  const more = useInfiniteQuery({ ...moreInboxQuery(behind), enabled: isMore && behind !== "" });
+  const byDeadline = order === "deadline";
+  const keep = byDeadline ? { order } : {};
+  const items = useMemo(
+    () =>
+      inOrder([...(inbox.data?.items ?? []), ...(more.data?.pages.flatMap((page) => page.items) ?? [])], byDeadline),
+    [inbox.data, more.data, byDeadline],
+  );
+  const hasMore = behind !== "" && (!more.data || more.hasNextPage);
   const at = items.findIndex((one) => one.id === point);
-  const open = (id: string | undefined) => navigate({ to: "/", search: id ? { point: id } : {} });
+  const open = (id: string | undefined) => navigate({ to: "/", search: { ...keep, ...(id ? { point: id } : {}) } });
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [deciding, setDeciding] = useState<readonly PausePoint[]>([]);
   const together = items.filter((one) => chosen.has(one.id));
@@ -86,6 +65,18 @@ export function Inbox() {
       <div className="head-line">
         <h1>{words.titles[current]}</h1>
         {current === "me" && <Stale at={inbox.dataUpdatedAt} after={inbox.isError ? 0 : 90_000} />}
+        {current === "me" && items.length > 1 && (
+          <Link
+            to="/"
+            search={{ ...(point ? { point } : {}), ...(byDeadline ? {} : { order: "deadline" }) }}
+            className="chip order"
+            role="button"
+            aria-pressed={byDeadline}
+            activeProps={{}}
+          >
+            {words.byDeadline}
+          </Link>
+        )}
         <nav className="tabs" aria-label={en.nav.inbox}>
           {TABS.map((one) => (
             <Link
@@ -143,7 +134,7 @@ export function Inbox() {
                 />
                 <Link
                   to="/"
-                  search={{ point: one.id }}
+                  search={{ ...keep, point: one.id }}
                   className="ask"
                   aria-current={one.id === point ? "true" : undefined}
                   activeProps={{}}
@@ -165,6 +156,19 @@ export function Inbox() {
                 </Link>
               </li>
             ))}
+            {hasMore && (
+              <li className="more">
+                <button
+                  type="button"
+                  className="quiet"
+                  disabled={more.isFetching}
+                  onClick={() => (more.data ? void more.fetchNextPage() : setMore(true))}
+                >
+                  {en.more}
+                </button>
+                {byDeadline && <span className="soft">{words.sortedOnly(items.length)}</span>}
+              </li>
+            )}
           </ol>
           {point && (
             <Point
@@ -187,6 +191,13 @@ export function Inbox() {
       )}
     </>
   );
+}
+
+/** The oldest first, as the server has them, or what ends first; what has no deadline is last. Each question once. */
+export function inOrder(points: readonly PausePoint[], byDeadline: boolean): PausePoint[] {
+  const all = [...new Map(points.map((one) => [one.id, one])).values()];
+  const end = (one: PausePoint) => (one.deadline ? Date.parse(one.deadline) : Number.POSITIVE_INFINITY);
+  return byDeadline ? all.sort((a, b) => (end(a) === end(b) ? 0 : end(a) - end(b))) : all;
 }
 
 /** When nothing waits for a person, what they asked others may: the one that ends first. */

@@ -18,6 +18,13 @@ export function scopeOf(context: string, container: string): string {
   return /^\d+$/.test(rest) ? words.row(Number(rest)) : rest;
 }
 
+/** A scope of a context in words: its node, and the number of the iteration or the name of the branch. */
+export function scopeName(scope: string): string {
+  const dot = scope.lastIndexOf(".");
+  const [node, part] = dot < 0 ? [scope, ""] : [scope.slice(0, dot), scope.slice(dot + 1)];
+  return `${node} ${/^\d+$/.test(part) ? words.row(Number(part)) : part}`.trim();
+}
+
 export function Iterations(props: {
   execution: string;
   container: string; // its context id

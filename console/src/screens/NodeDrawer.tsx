@@ -1,8 +1,7 @@
-/** One node in detail, and what a retry or a rewind would do before it is done. */
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
+/** One node in detail: where it stands, its input, output, error, attempts and logs, and what can be done there. */
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { client, key, type Schemas, take } from "../api/client";
+import { client, type Schemas, take } from "../api/client";
 import { runQuery, sessionQuery } from "../api/queries";
 import { graphId } from "../graph/reduce";
 import { clock, length, moment, number } from "../lib/time";
@@ -11,7 +10,9 @@ import { Status } from "../parts/Status";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
 import { nodeOf } from "../words/events";
-import { Iterations } from "./Iterations";
+import { NodeActs } from "./execution/NodeActs";
+import { PlanDialog } from "./execution/Plan";
+import { Iterations, scopeName } from "./Iterations";
 
 type NodeExecution = Schemas["NodeExecution"];
 const words = en.node;
@@ -33,6 +34,11 @@ function placeOf(graph: Schemas["Graph"], id: string): { context: string } | { l
   return found;
 }
 
+/** The loops and parallels that something stands in, the outermost first: "each_order #3, setup hardware". */
+export function scopesOf(context: string): string {
+  return context.split(":").slice(1).map(scopeName).join(", ");
+}
+
 export function NodeDrawer(props: {
   execution: Schemas["Execution"];
   graph: Schemas["Graph"];
@@ -40,9 +46,11 @@ export function NodeDrawer(props: {
   open: (id: string) => void;
   rewinding: string | undefined; // the plan that is open
   rewind: (to: string | undefined) => void;
+  fork: (from: string) => void;
   close: () => void;
 }) {
   const { execution, graph, id, rewinding } = props;
+  const [isRetried, setRetried] = useState(false);
   const permissions = useQuery(sessionQuery).data?.permissions ?? [];
   const shape = graph.nodes.find((one) => one.id === graphId(id));
   const counts = Object.entries(shape?.runs ?? {});
@@ -73,6 +81,7 @@ export function NodeDrawer(props: {
             {found.data && !run && <p className="soft">{words.notReached}</p>}
             {run && (
               <>
+                {scopesOf(run.context_id) && <p className="soft">{words.within(scopesOf(run.context_id))}</p>}
                 {graphId(id) !== id && (
                   <p>
                     <button type="button" className="quiet" onClick={() => props.open(graphId(id))}>
@@ -82,18 +91,14 @@ export function NodeDrawer(props: {
                 )}
                 {isContainer && <Iterations execution={execution.id} container={context} open={props.open} />}
                 <Run run={run} />
-                <div className="acts">
-                  {execution.waiting_on.some((wait) => wait.for && wait.context_id === context) && (
-                    <PointLink
-                      id={execution.waiting_on.find((wait) => wait.for && wait.context_id === context)!.for!}
-                    />
-                  )}
-                  {permissions.includes("execution:cancel") && run.status !== "scheduled" && (
-                    <button type="button" onClick={() => props.rewind(run.context_id)}>
-                      {en.execution.rewind}
-                    </button>
-                  )}
-                </div>
+                <NodeActs
+                  execution={execution}
+                  run={run}
+                  permissions={permissions}
+                  retry={() => setRetried(true)}
+                  rewind={() => props.rewind(run.context_id)}
+                  fork={() => props.fork(run.context_id)}
+                />
                 {permissions.includes("execution:debug") && !isContainer && (
                   <NodeLogs execution={execution.id} node={run.context_id} />
                 )}
@@ -104,16 +109,9 @@ export function NodeDrawer(props: {
         )}
       </Dialog>
       {/* behind the drawer, so that it opens above it */}
+      {isRetried && <PlanDialog id={execution.id} close={() => setRetried(false)} />}
       {rewinding && <PlanDialog id={execution.id} to={rewinding} close={() => props.rewind(undefined)} />}
     </>
-  );
-}
-
-function PointLink({ id }: { id: string }) {
-  return (
-    <Link to="/" search={{ point: id }} className="button main">
-      {en.inbox.decide}
-    </Link>
   );
 }
 
@@ -170,77 +168,5 @@ function Run({ run }: { run: NodeExecution }) {
         </section>
       )}
     </>
-  );
-}
-
-const DRY = { dry_run: true, reason: null };
-
-/** What would be repeated, dropped and closed; only then it can be applied. */
-export function PlanDialog({ id, to, close }: { id: string; to?: string; close: () => void }) {
-  const queries = useQueryClient();
-  const [reason, setReason] = useState("");
-  const plan = useQuery({
-    queryKey: ["execution", id, "plan", to ?? ""],
-    queryFn: () =>
-      take(
-        to
-          ? client.POST("/api/v1/executions/{id}/rewind", { params: { path: { id } }, body: { to, ...DRY } })
-          : client.POST("/api/v1/executions/{id}/retry", { params: { path: { id } }, body: DRY }),
-      ) as Promise<Schemas["RepeatPlan"]>,
-    staleTime: 0,
-  });
-  const apply = useMutation({
-    mutationFn: () => {
-      const params = { path: { id }, header: key() };
-      return to
-        ? take(
-            client.POST("/api/v1/executions/{id}/rewind", {
-              params,
-              body: { to, ...(reason ? { reason } : {}) } as never,
-            }),
-          )
-        : take(client.POST("/api/v1/executions/{id}/retry", { params, body: {} as never } as never));
-    },
-    onSuccess: () => {
-      void queries.invalidateQueries({ queryKey: ["execution", id] });
-      close();
-    },
-  });
-  const rows = plan.data
-    ? ([
-        [en.plan.calls, plan.data.calls],
-        [en.plan.repeated, plan.data.repeated],
-        [en.plan.dropped, plan.data.dropped],
-        [en.plan.superseded, plan.data.superseded],
-      ] as const)
-    : [];
-  return (
-    <Dialog title={to ? en.plan.rewind(nodeOf(to)) : en.plan.retry} close={close}>
-      {plan.isPending && <Loading />}
-      {plan.error && <Refused error={plan.error} retry={() => void plan.refetch()} />}
-      <dl className="pairs">
-        {rows.map(([name, ids]) => (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>{ids.length ? ids.map(nodeOf).join(", ") : en.plan.nothing}</dd>
-          </div>
-        ))}
-      </dl>
-      {to && (
-        <div className="field">
-          <label htmlFor="why">{en.execution.reason}</label>
-          <input id="why" value={reason} onChange={(e) => setReason(e.target.value)} />
-        </div>
-      )}
-      {apply.error && <Refused error={apply.error} />}
-      <div className="acts">
-        <button type="button" className="main" disabled={!plan.data || apply.isPending} onClick={() => apply.mutate()}>
-          {en.plan.apply}
-        </button>
-        <button type="button" onClick={close}>
-          {en.cancel}
-        </button>
-      </div>
-    </Dialog>
   );
 }

@@ -1,71 +1,64 @@
 /** One pause point: the question, what follows, the facts, and every act that its person may do. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Problem, type Schemas } from "../api/client";
 import { type Act, send } from "../api/point_acts";
 import { pointQuery, sessionQuery } from "../api/queries";
-import { FormFields } from "../forms/Form";
-import { dataOf, fieldsOf, type Typed } from "../forms/subset";
-import { useDraft } from "../lib/drafts";
+import { useDraft, writeDraft } from "../lib/drafts";
 import { useKeys } from "../lib/keys";
-import { moment } from "../lib/time";
-import { Data, Loading, Refused, useNow } from "../parts/Frame";
-import { Long } from "../parts/Long";
+import { age, clock, length } from "../lib/time";
+import { Loading, Refused, useNow } from "../parts/Frame";
 import { Status } from "../parts/Status";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
-import { Deadline, Quorum, titleOf } from "./Inbox";
+import { point as pointWords } from "../words/point";
+import { Consequences, Decisions, Facts, Given, Outcome, Questions, Rules } from "./point/About";
+import { Answer, type Draft, EMPTY, type Leads } from "./point/Answer";
+import { Deadline, placeOf, Quorum, titleOf } from "./point/facts";
+import { Talk, type Talking } from "./point/Talk";
+import "./point/point.css";
 
 type PausePoint = Schemas["PausePoint"];
 const words = en.inbox;
-interface Draft {
-  typed: Typed;
-  json: string;
-  comment: string;
-}
-const EMPTY: Draft = { typed: {}, json: "", comment: "" };
 
 export function Point(props: { id: string; next: string | undefined; go: (id: string | undefined) => void }) {
   const found = useQuery(pointQuery(props.id));
-  if (found.isPending)
-    return (
-      <div className="sheet point">
-        <Loading />
-      </div>
-    );
-  if (found.error)
-    return (
-      <div className="sheet point">
-        <Refused error={found.error} retry={() => void found.refetch()} />
-      </div>
-    );
-  return <PointSheet {...props} point={found.data} />;
+  if (found.data) return <PointSheet {...props} point={found.data} />;
+  return (
+    <div className="sheet point">
+      {found.isPending ? <Loading /> : <Refused error={found.error} retry={() => void found.refetch()} />}
+      <Back go={props.go} />
+    </div>
+  );
 }
 
 function PointSheet(props: { point: PausePoint; next: string | undefined; go: (id: string | undefined) => void }) {
   const { point } = props;
-  const now = useNow(5_000);
+  const now = useNow(1_000);
   const queries = useQueryClient();
   const me = useQuery(sessionQuery).data?.user;
   const [draft, setDraft, clearDraft] = useDraft<Draft>(`point.${point.id}`, EMPTY);
-  const [wrong, setWrong] = useState<Record<string, string>>({});
-  const [asking, setAsking] = useState<"" | "delegate" | "ask" | "reply">("");
-  const [text, setText] = useState("");
+  const [talking, setTalking] = useState<Talking | "">("");
   const [told, setTold] = useState(""); // what was done here last, if the point itself does not show it
-  const fields = point.schema === null || point.schema === undefined ? [] : fieldsOf(point.schema);
+  const leads = useRef<Leads>(null);
+  const heading = useRef<HTMLHeadingElement>(null);
+  // After a decision the next question is here, and the button that was pressed is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) heading.current?.focus();
+  }, []);
   const act = useMutation({
     mutationFn: (what: Act) => send(point, what),
     onSuccess: (changed, what) => {
       queries.setQueryData(pointQuery(point.id).queryKey, changed);
       for (const list of ["me", "asked", "done"]) void queries.invalidateQueries({ queryKey: ["points", list] });
       void queries.invalidateQueries({ queryKey: ["execution", point.execution_id] });
-      setAsking("");
-      setText("");
+      writeDraft(`point.${point.id}.${what.act}`, undefined); // of what was said to others
+      setTalking("");
       setTold(what.act === "delegate" ? acts.delegated(what.text) : what.act === "take-back" ? words.taken : "");
       if (what.act === "approve" || what.act === "reject" || what.act === "answer") {
         clearDraft();
-        if (changed.final_at === null || changed.final_at === undefined) props.go(props.next);
+        if (!finalOf(changed, me)) props.go(props.next);
       }
     },
     onError: (error) => {
@@ -74,44 +67,18 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
         void queries.invalidateQueries({ queryKey: ["points"] });
     },
   });
-  const decide = (what: "approve" | "reject" | "answer") => {
-    if (what === "reject" && !draft.comment.trim()) return setWrong({ comment: words.needsComment });
-    let data: unknown;
-    let problems: Record<string, string> = {};
-    if (fields === null) {
-      try {
-        data = draft.json.trim() ? JSON.parse(draft.json) : undefined;
-      } catch {
-        problems = { json: "json" };
-      }
-    } else if (fields.length > 0) ({ data, wrong: problems } = dataOf(fields, draft.typed));
-    setWrong(problems);
-    if (Object.keys(problems).length === 0) act.mutate({ act: what, data, comment: draft.comment.trim() });
-  };
   const may = point.may?.answer === true && point.status === "open";
   const isApproval = point.kind === "approval";
-  const mine = point.answered_by === me || point.decisions.some((one) => one.by === me);
-  const canTakeBack = mine && point.final_at && Date.parse(point.final_at) > now;
-  const leads = Object.entries(point.leads_to);
-  const approve = useRef<HTMLButtonElement>(null);
-  const comment = useRef<HTMLTextAreaElement>(null);
+  const finalAt = finalOf(point, me);
+  const left = finalAt ? Date.parse(finalAt) - now : 0;
+  const isMine = !!me && point.claimed_by === me;
   // A single key decides nothing: it leads to the button, and Enter confirms.
   useKeys({
-    a: () => approve.current?.focus(),
-    r: () => {
-      if (!isApproval || !may) return;
-      setWrong({ comment: words.needsComment });
-      comment.current?.focus();
-    },
+    a: () => leads.current?.toApprove(),
+    r: () => isApproval && leads.current?.toReject(),
   });
   return (
-    <article
-      className="sheet point"
-      aria-label={titleOf(point)}
-      onKeyDown={(event) => {
-        if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && may && !isApproval) decide("answer");
-      }}
-    >
+    <article className="sheet point" aria-label={titleOf(point)}>
       <header>
         <p className="soft">
           <bdi>{point.workflow}</bdi> ·{" "}
@@ -119,183 +86,86 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
             {words.execution}
           </Link>
         </p>
-        <h2 className="question">
+        <h2 className="question" ref={heading} tabIndex={-1}>
           <bdi>{titleOf(point)}</bdi>
         </h2>
         <p className="soft ask-facts">
           {point.status === "open" ? <Deadline point={point} now={now} /> : <Status value={point.status} />}
           {point.requester && <bdi>{words.requester(point.requester)}</bdi>}
+          {point.status === "open" && <span>{words.waits(age(point.opened_at, now))}</span>}
+          {placeOf(point) && <span>{placeOf(point)}</span>}
           <Quorum point={point} />
           {point.queue_position && <span>{words.place(point.queue_position)}</span>}
-          {point.claimed_by && <bdi>{words.claimedBy(point.claimed_by)}</bdi>}
+          {point.claimed_by && <bdi>{claimOf(point, me)}</bdi>}
         </p>
       </header>
-      {leads.length > 0 && (
-        <section>
-          <h3>{words.leadsTo}</h3>
-          <dl className="pairs">
-            {leads.map(([port, text]) => (
-              <div key={port}>
-                <dt>{port}</dt>
-                <dd>{text}</dd>
-              </div>
-            ))}
-          </dl>
-        </section>
-      )}
-      <Facts shown={point.shown} />
-      {point.decisions.length > 0 && (
-        <section>
-          <h3>{words.decisions}</h3>
-          {point.decisions.map((one) => (
-            <p key={`${one.by} ${one.at}`}>
-              <bdi>{words.decided(one.by, one.approved)}</bdi> <span className="soft">{moment(one.at)}</span>
-              {one.comment && (
-                <>
-                  {" "}
-                  <q>{one.comment}</q>
-                </>
-              )}
-            </p>
-          ))}
-        </section>
-      )}
-      {point.questions.map((one) => (
-        <p key={one.number}>
-          <bdi>{one.by}</bdi>: <q>{one.question}</q> {one.reply && <q>{one.reply}</q>}
-        </p>
-      ))}
-      {may && (
-        <form
-          className="answer"
-          onSubmit={(event) => {
-            event.preventDefault();
-            decide(isApproval ? "approve" : "answer");
-          }}
-          noValidate
-        >
-          {fields !== null && (
-            <FormFields
-              fields={fields}
-              typed={draft.typed}
-              wrong={wrong}
-              change={(typed) => setDraft({ ...draft, typed })}
-            />
-          )}
-          {fields === null && (
-            <div className="field">
-              <label htmlFor="json">{en.form.json}</label>
-              <textarea
-                id="json"
-                className="mono"
-                rows={6}
-                value={draft.json}
-                onChange={(e) => setDraft({ ...draft, json: e.target.value })}
-              />
-              {wrong.json && <p className="wrong">{en.form.notJson}</p>}
-            </div>
-          )}
-          <div className="field">
-            <label htmlFor="comment">{words.comment}</label>
-            <textarea
-              id="comment"
-              ref={comment}
-              rows={2}
-              value={draft.comment}
-              aria-invalid={!!wrong.comment}
-              onChange={(e) => setDraft({ ...draft, comment: e.target.value })}
-            />
-            {wrong.comment && (
-              <p className="wrong" role="alert">
-                {wrong.comment}
-              </p>
-            )}
-          </div>
-          <div className="acts">
-            {isApproval ? (
-              <>
-                <button type="submit" className="main" disabled={act.isPending} ref={approve}>
-                  {words.approve}
-                </button>
-                <button type="button" className="bad" disabled={act.isPending} onClick={() => decide("reject")}>
-                  {words.reject}
-                </button>
-              </>
-            ) : (
-              <button type="submit" className="main" disabled={act.isPending}>
-                {words.answer}
-              </button>
-            )}
-            <span className="grow" />
-            <button
-              type="button"
-              className="quiet"
-              onClick={() => act.mutate({ act: point.claimed_by === me && me ? "release" : "claim" })}
-            >
-              {point.claimed_by === me && me ? words.release : words.claim}
-            </button>
-            {isApproval && (
-              <button type="button" className="quiet" onClick={() => setAsking("delegate")}>
-                {words.delegate}
-              </button>
-            )}
-            <button type="button" className="quiet" onClick={() => setAsking("ask")}>
-              {words.ask}
-            </button>
-          </div>
-        </form>
-      )}
-      {asking && (
-        <form
-          className="answer"
-          onSubmit={(event) => {
-            event.preventDefault();
-            if (text.trim()) act.mutate({ act: asking, text: text.trim() });
-          }}
-        >
-          <div className="field">
-            <label htmlFor="asking">
-              {asking === "ask" ? words.question : asking === "reply" ? acts.replyTo : words.delegateTo}
-            </label>
-            <input id="asking" value={text} onChange={(e) => setText(e.target.value)} required />
-          </div>
-          <div className="acts">
-            <button type="submit" className="main">
-              {(asking === "reply" ? words.reply : asking === "ask" ? words.ask : words.delegate).replace(" …", "")}
-            </button>
-            <button type="button" onClick={() => setAsking("")}>
-              {en.cancel}
-            </button>
-          </div>
-        </form>
-      )}
-      {!may && point.status === "open" && point.may?.why_not && (
-        <p className="notice">
-          {words.notYou}:{" "}
-          {point.may.why_not.code === "claimed" && point.claimed_by ? (
-            <bdi>{words.claimedBy(point.claimed_by)}</bdi>
-          ) : (
-            <bdi>{point.may.why_not.message}</bdi>
-          )}{" "}
-          {point.may.why_not.code === "claimed" && (
-            <button type="button" onClick={() => act.mutate({ act: "take-over" })}>
-              {acts.takeOver}
-            </button>
-          )}
-        </p>
-      )}
-      {point.may?.reply && !asking && (
-        <button type="button" onClick={() => setAsking("reply")}>
-          {words.reply} …
-        </button>
-      )}
-      {canTakeBack && (
+      <Outcome point={point} />
+      {left > 0 && (
         <div className="notice">
-          <p>{words.until(moment(point.final_at!))}</p>
-          <button type="button" onClick={() => act.mutate({ act: "take-back" })}>
+          <p>{pointWords.takeBackFor(length(left))}</p>
+          <button type="button" onClick={() => act.mutate({ act: "take-back" })} disabled={act.isPending}>
             {words.takeBack}
           </button>
         </div>
+      )}
+      {point.failure && point.status === "open" && (
+        <p className="notice bad">
+          {pointWords.failure}: <bdi>{point.failure.message}</bdi>
+        </p>
+      )}
+      {point.status === "open" && <Consequences leads={point.leads_to} />}
+      <Facts shown={point.shown} />
+      <Given point={point} />
+      {point.status === "open" && <Rules point={point} me={me} />}
+      <Decisions point={point} />
+      <Questions questions={point.questions} />
+      {may && (
+        <Answer
+          point={point}
+          draft={draft}
+          change={setDraft}
+          decide={(what) => act.mutate(what)}
+          isSending={act.isPending}
+          refused={act.error}
+          ref={leads}
+        >
+          <button
+            type="button"
+            className="quiet"
+            disabled={act.isPending}
+            onClick={() => act.mutate({ act: isMine ? "release" : "claim" })}
+          >
+            {isMine ? words.release : words.claim}
+          </button>
+          {isApproval && (
+            <button type="button" className="quiet" onClick={() => setTalking("delegate")}>
+              {words.delegate}
+            </button>
+          )}
+          <button type="button" className="quiet" onClick={() => setTalking("ask")}>
+            {words.ask}
+          </button>
+        </Answer>
+      )}
+      {talking && (
+        <Talk
+          key={talking}
+          kind={talking}
+          point={point}
+          send={(what) => act.mutate(what)}
+          isSending={act.isPending}
+          close={() => setTalking("")}
+        />
+      )}
+      {!may && point.status === "open" && (
+        <Refusal point={point} me={me} takeOver={() => act.mutate({ act: "take-over" })} />
+      )}
+      {point.may?.reply && !talking && (
+        <p>
+          <button type="button" onClick={() => setTalking("reply")}>
+            {words.reply} …
+          </button>
+        </p>
       )}
       {told && (
         <p className="notice" role="status">
@@ -303,35 +173,55 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
         </p>
       )}
       {act.error && <Refused error={act.error} />}
-      <p>
-        <button type="button" className="quiet" onClick={() => props.go(undefined)}>
-          {words.back}
-        </button>
-      </p>
+      <Back go={props.go} />
     </article>
   );
 }
 
-/** What the workflow shows: pairs if it is flat, else as data. */
-function Facts({ shown }: { shown: unknown }) {
-  if (shown === null || shown === undefined) return null;
-  if (typeof shown !== "object" || Array.isArray(shown)) return <Data label={words.facts} value={shown} />;
-  const pairs = Object.entries(shown as Record<string, unknown>);
+function Back({ go }: { go: (id: undefined) => void }) {
   return (
-    <section>
-      <h3>{words.facts}</h3>
-      <dl className="pairs">
-        {pairs.map(([name, value]) => (
-          <div key={name}>
-            <dt>
-              <bdi>{name}</bdi>
-            </dt>
-            <dd>
-              <Long text={typeof value === "object" ? JSON.stringify(value) : String(value)} />
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </section>
+    <p>
+      <button type="button" className="quiet" onClick={() => go(undefined)}>
+        {words.back}
+      </button>
+    </p>
+  );
+}
+
+/** Until when a person can take back what they said, if they can at all. */
+export function finalOf(point: PausePoint, me: string | null | undefined): string | null {
+  if (!me || (point.status !== "open" && point.status !== "answered")) return null;
+  const own = point.decisions.find((one) => one.by === me);
+  return own?.final_at ?? (point.answered_by === me ? (point.final_at ?? null) : null);
+}
+
+function claimOf(point: PausePoint, me: string | null | undefined): string {
+  const by = point.claimed_by === me ? pointWords.you : (point.claimed_by ?? "");
+  return point.claimed_until
+    ? pointWords.claimedUntil(by, clock(point.claimed_until).slice(0, 5))
+    : words.claimedBy(by);
+}
+
+/** Why a person cannot answer a question that is open, and what they can do about it. */
+function Refusal(props: { point: PausePoint; me: string | null | undefined; takeOver: () => void }) {
+  const { point, me } = props;
+  const code = point.may?.why_not?.code;
+  const wait = pointWords.waits[point.kind];
+  if (wait) return <p className="notice">{wait}</p>;
+  if (!code) return null;
+  const own = point.decisions.find((one) => one.by === me);
+  if (code === "already_decided" && own)
+    return <p className="notice">{own.approved ? pointWords.mine.approved : pointWords.mine.rejected}</p>;
+  return (
+    <div className="notice">
+      <p>
+        {words.notYou}: <bdi>{code === "claimed" ? claimOf(point, me) : point.may?.why_not?.message}</bdi>
+      </p>
+      {code === "claimed" && (
+        <button type="button" onClick={props.takeOver}>
+          {acts.takeOver}
+        </button>
+      )}
+    </div>
   );
 }

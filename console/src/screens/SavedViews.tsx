@@ -1,40 +1,14 @@
 /** Filters that a person keeps under a name: one press shows them again, wherever they sign in. */
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { client, type Schemas, take } from "../api/client";
-import { type Chip, FILTERS, write } from "../lib/filter";
+import { client, take } from "../api/client";
+import { type Chip, chipsOf, filterOf, write } from "../lib/filter";
 import { Dialog, Refused } from "../parts/Frame";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
 
-type Filter = Schemas["ViewFilter"];
 const words = acts.views;
 const key = ["views"];
-const LISTS: ReadonlySet<string> = new Set(["status", "where"]);
-
-/** Chips as the filter of a view. */
-export function filterOf(chips: readonly Chip[]): Filter {
-  const filter: Record<string, string | number | string[]> = {};
-  for (const { name, value } of chips)
-    if (name === "min_resumes") filter[name] = Number(value) || 0;
-    else if (LISTS.has(name)) filter[name] = [...((filter[name] as string[] | undefined) ?? []), value];
-    else filter[name] = value;
-  return filter as unknown as Filter;
-}
-
-/** The filter of a view as chips; null if it has something that has no chip. */
-export function chipsOf(filter: Filter): Chip[] | null {
-  const chips: Chip[] = [];
-  for (const [name, value] of Object.entries(filter)) {
-    if (value === null || value === undefined || (Array.isArray(value) && value.length === 0)) continue;
-    if (name === "order" && value === "created") continue;
-    const values: unknown[] = Array.isArray(value) ? value : [value];
-    if (!CHIPS.has(name) || values.some((one) => typeof one !== "string" && typeof one !== "number")) return null;
-    chips.push(...values.map((one) => ({ name, value: String(one) })));
-  }
-  return chips;
-}
-const CHIPS: ReadonlySet<string> = new Set([...FILTERS, "q"]);
 
 export function SavedViews({ chips, set }: { chips: readonly Chip[]; set: (chips: Chip[]) => unknown }) {
   const queries = useQueryClient();

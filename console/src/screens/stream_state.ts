@@ -31,19 +31,30 @@ function readAll<T>(messages: readonly Message[], name: (event: string) => boole
   return messages.filter((one) => one.data && name(one.event)).map((one) => JSON.parse(one.data) as T);
 }
 
-/** Follow an execution once it `isKnown`: from its newest events on, however long its log is. */
-export function useStream(id: string, isKnown: boolean): Followed {
+/**
+ * Follow an execution once the number of its newest event is known: from its newest events on, however long its log is. A stream
+ * ends with its execution; one that is retried or rewound has more to tell, and is followed again.
+ */
+export function useStream(id: string, newest: number | undefined): Followed {
+  const isKnown = newest !== undefined;
   const queries = useQueryClient();
   const [events, setEvents] = useState<readonly Event[]>([]);
   const [progress, setProgress] = useState<ReadonlyMap<string, Progress>>(new Map());
   const [feed, setFeed] = useState<Feed>("connecting");
   const [heardAt, setHeardAt] = useState(() => Date.now());
   const due = useRef(0);
+  const read = useRef({ id, seq: 0 }); // the last event that has come
+  const [again, setAgain] = useState({ id, seq: 0 }); // up to which event it is followed again
   useEffect(() => {
     if (!isKnown) return;
-    setEvents([]);
-    setProgress(new Map());
-    const since = Math.max(0, (queries.getQueryData(executionQuery(id).queryKey)?.last_seq ?? 0) - FIRST);
+    const isSame = read.current.id === id;
+    if (!isSame) {
+      read.current = { id, seq: 0 };
+      setEvents([]);
+      setProgress(new Map());
+    }
+    const known = queries.getQueryData(executionQuery(id).queryKey)?.last_seq ?? 0;
+    const since = again.seq > 0 && isSame ? read.current.seq : Math.max(0, known - FIRST);
     const later = () => {
       if (due.current !== 0) return;
       due.current = window.setTimeout(() => {
@@ -64,18 +75,19 @@ export function useStream(id: string, isKnown: boolean): Followed {
         if (readAll(messages, (name) => name === "log").length > 0)
           void queries.invalidateQueries({ queryKey: ["execution", id, "logs"] });
         const isOther = (name: string) => name === "end" || name === "progress" || name === "log";
-        const read = readAll<Event>(messages, (name) => !isOther(name)).filter((one) => typeof one.seq === "number");
-        if (reports.length > 0 || read.some((one) => ENDS.has(one.type)))
+        const told = readAll<Event>(messages, (name) => !isOther(name)).filter((one) => typeof one.seq === "number");
+        if (reports.length > 0 || told.some((one) => ENDS.has(one.type)))
           setProgress((before) => {
             const next = new Map(before);
             for (const one of reports) next.set(one.context_id, one);
-            for (const one of read) if (ENDS.has(one.type) && one.context_id) next.delete(one.context_id);
+            for (const one of told) if (ENDS.has(one.type) && one.context_id) next.delete(one.context_id);
             return next;
           });
-        if (read.length === 0) return;
-        setEvents((before) => append(before, read).slice(-MOST));
-        const known = queries.getQueryData(executionQuery(id).queryKey)?.last_seq ?? -1;
-        const fresh = read.filter((one) => one.seq > known);
+        if (told.length === 0) return;
+        read.current.seq = Math.max(read.current.seq, told.at(-1)!.seq);
+        setEvents((before) => append(before, told).slice(-MOST));
+        const before = queries.getQueryData(executionQuery(id).queryKey)?.last_seq ?? -1;
+        const fresh = told.filter((one) => one.seq > before);
         if (fresh.length === 0) return;
         queries.setQueryData(graphQuery(id).queryKey, (graph) => graph && fresh.reduce(reduceGraph, graph));
         queries.setQueryData(executionQuery(id).queryKey, (one) => one && fresh.reduce(reduceExecution, one));
@@ -87,7 +99,19 @@ export function useStream(id: string, isKnown: boolean): Followed {
       window.clearTimeout(due.current);
       due.current = 0;
     };
-  }, [id, isKnown, queries]);
+  }, [id, isKnown, queries, again]);
+  useEffect(() => {
+    // Each number of events once: a log whose newest events were not sent is not asked for again and again.
+    const tried = again.id === id ? again.seq : 0;
+    if (
+      feed === "ended" &&
+      newest !== undefined &&
+      read.current.id === id &&
+      newest > read.current.seq &&
+      newest > tried
+    )
+      setAgain({ id, seq: newest });
+  }, [id, feed, newest, again]);
   const first = events[0]?.seq ?? 0;
   const earlier = async () => {
     const since = Math.max(0, first - PAGE);

@@ -14,8 +14,13 @@ export function nodeOf(context: string | null | undefined): string {
 
 /** A sentence of the server with the names of nodes instead of their context ids. */
 export function inWords(text: string): string {
-  return text.replace(/`([^`:]+)(?::[^`]*)?`/g, "$1").replace(/\.( \(and \d+ more\))$/, "$1.");
+  return text
+    .replace(/`([^`:]+)(?::[^`]*)?`/g, "$1")
+    .replace(ID, (id) => id.slice(-8)) // as the list of executions has them
+    .replace(/\.( \(and \d+ more\))$/, "$1.");
 }
+
+const ID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 
 type Told = { glyph: string; text: string };
 const SENTENCES: Record<string, (event: Event, node: string) => Told> = {
@@ -44,6 +49,7 @@ const SENTENCES: Record<string, (event: Event, node: string) => Told> = {
     glyph: e.data.retry_at ? "waiting" : "failed",
     text: `${n} failed${e.data.retry_at ? ", tries again" : ""}: ${message(e)}`,
   }),
+  NodeRecorded: (e, n) => ({ glyph: "completed", text: `${n} recorded ${text(e.data.key)}` }),
   NodeInDoubt: (_, n) => ({ glyph: "incident", text: `${n}: not known whether its call happened` }),
   NodeUndoRequested: (_, n) => ({ glyph: "person", text: `${n}: its lost call is to be undone` }),
   NodeUndone: (_, n) => ({ glyph: "running", text: `${n}: its lost call was undone` }),

@@ -89,6 +89,7 @@ export const workflowWords = {
   on: "Switch on",
   parent: "began this",
   children: "What it began, as a graph",
+  began: (n: number) => `began ${count(n, "execution", "executions")}`,
   moreLeft: "There were many. Press it again to go on with the others.",
 };
 
