@@ -65,6 +65,8 @@ bench: .venv/ready ## measure; prints what docs/performance.md records
 	$(BIN)/python bench/http_surface.py
 	$(BIN)/python bench/http_surface.py --postgres
 	$(BIN)/python bench/console.py
+	$(BIN)/python bench/batches.py
+	$(BIN)/python bench/batches.py --postgres
 
 torture: .venv/ready ## property tests, a broken engine, dying processes, load: make torture SEED=7 ROUNDS=100 MINUTES=5
 	LAYOVER_TORTURE=$(ROUNDS) LAYOVER_MOVE_SEED=$(SEED) LAYOVER_SIMULATION_SECONDS=90 LAYOVER_SIMULATION_SEED=commit $(BIN)/pytest -n $(WORKERS) --dist worksteal --hypothesis-seed=$(SEED)
@@ -78,6 +80,8 @@ torture: .venv/ready ## property tests, a broken engine, dying processes, load: 
 	$(BIN)/python bench/queries.py --postgres 1000000
 	$(BIN)/python tools/quorum_races.py --seed $(SEED)
 	$(BIN)/python tools/quorum_races.py --postgres --seed $(SEED)
+	$(BIN)/python tools/batch_kills.py --seed $(SEED)
+	$(BIN)/python tools/batch_kills.py --postgres --seed $(SEED)
 	$(BIN)/python tools/trigger_races.py --seed $(SEED)
 	$(BIN)/python tools/trigger_races.py --postgres --seed $(SEED)
 	$(BIN)/python tools/delivery_chaos.py --seed $(SEED)

@@ -15,6 +15,7 @@ _MEASURES_OF_POSTGRES = ["chain1", "leg1", "pauses_and_calls", "timers", "restar
 # The arguments that make a script small. A script that is not here fails the first test: give it a small size.
 _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/audit.py": [_SMALL],
+    "bench/batches.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/console.py": [_SMALL],
     "bench/console_hour.py": [_SMALL],
     "bench/core.py": [_SMALL],
@@ -40,7 +41,10 @@ _ARGUMENTS: dict[str, list[list[str]]] = {
     "bench/triggers.py": [_SMALL, ["--postgres", *_SMALL]],
     "bench/start_up.py": [_SMALL],
     "bench/webhooks.py": [_SMALL, ["--postgres", *_SMALL]],
-    "tools/batch_kills.py": [["--executions", "60", "--kills", "1"]],
+    "tools/batch_kills.py": [
+        ["--executions", "60", "--kills", "1"],
+        ["--postgres", "--executions", "60", "--kills", "1"],
+    ],
     "tools/break_engine.py": [_SMALL],
     "tools/break_runtime.py": [_SMALL],
     "tools/chaos.py": [["--minutes", "0.01", "--processes", "1", "--people", "1"]],

@@ -165,6 +165,7 @@ def test_settings_that_cannot_work_are_refused_with_the_place(given: dict[str, A
         {"from": "a@example.org\nBcc: b@example.org"},
         {"rate": "often"},
         {"rate": "0/s"},
+        {"rate": "5/0s"},
         {"timeout": "0s"},
         {"timeout": "6m"},
         {"headers": {"a b": "c"}},

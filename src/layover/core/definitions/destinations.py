@@ -68,8 +68,10 @@ def interval_of(rate: str) -> int:
     found = _RATE.fullmatch(rate)
     if found is None:
         raise ValueError("it is written like `1/s`, `100/m` or `20/10s`")
-    length = found[2] if found[2][0].isdigit() else f"1{found[2]}"
-    return max(1, -(-parse_duration(length) // int(found[1])))
+    length = parse_duration(found[2] if found[2][0].isdigit() else f"1{found[2]}")
+    if not length:
+        raise ValueError("in no time there is no rate")
+    return max(1, -(-length // int(found[1])))
 
 
 def _check(found: DestinationDefinition, reading: Reading) -> None:
