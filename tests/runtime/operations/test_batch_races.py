@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from msgspec.structs import replace
 
+from layover.errors import NotAllowed
 from layover.model.batches import BatchBody, BatchOptions, CanaryBody, WhichItems
 from layover.ports.batch_records import LIVE_BATCHES, BatchChange, BatchClaim
 from layover.runtime.batches.collector import AT_ONCE
@@ -147,3 +148,34 @@ async def test_two_who_stop_or_continue_a_batch_at_once_both_do(tmp_path: Path) 
             given: tuple[Any, ...] = ("",) if change == "stop" else ()
             both = await asyncio.gather(*(getattr(batches, change)(str(made.id), *given) for _ in range(2)))
             assert {one.status for one in both} <= {*([status] if isinstance(status, str) else status)}
+
+
+@pytest.mark.parametrize(
+    "newer",
+    [
+        {"act": "explode", "wanted": b"{}", "arguments": b'{"act":"explode"}'},
+        {"act": "pause", "wanted": b'{"colour":"red"}', "arguments": b'{"act":"pause"}'},
+        {"act": "pause", "wanted": b'{"workflow":"asking"}', "arguments": b'{"act":"pause","with":{"softly":true}}'},
+    ],
+)
+async def test_a_batch_of_a_newer_release_fails_alone_and_is_listed(tmp_path: Path, newer: dict[str, Any]) -> None:
+    async with acting_on(Between(tmp_path)) as engine:
+        await started(engine, 2)
+        batches = batches_of(engine)
+        made = await batches.create(BatchBody(act="pause", where=WhichItems(workflow="asking"), rate="1/d"), None)
+        row = await engine.instance.store.batches.find(str(made.id))
+        assert row is not None
+        unknown = replace(
+            row, id="11111111-1111-4111-8111-111111111111", state="collecting", due_at=row.created_at, **newer
+        )
+        await engine.instance.store.batches.create(unknown)
+        engine.instance.batch_runner.hint()
+        failed = await batches.wait(unknown.id, 30)
+        assert (failed.status, failed.code, failed.act) == ("failed", "unreadable", newer["act"])
+        assert "newer release" in failed.reason
+        page = await batches.list(None, 10, None)
+        assert {one.id for one in page.items} == {made.id, unknown.id}
+        with pytest.raises(NotAllowed):
+            await batches.delete(unknown.id)
+        admin = UserService(Actor(engine, caller_of("root", ("admin",), "test"))).batches
+        await admin.delete(unknown.id)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 import msgspec
 from msgspec.structs import replace
 
+from layover.errors import LayoverError
 from layover.model.batches import BatchBody, WhichItems
 
 if TYPE_CHECKING:
@@ -35,6 +36,10 @@ def stored_body(body: BatchBody) -> tuple[bytes, bytes]:
 
 
 def body_of_batch(row: BatchRow) -> BatchBody:
-    """Return what was asked for."""
-    where = msgspec.json.decode(row.wanted, type=WhichItems)
-    return replace(msgspec.json.decode(row.arguments, type=BatchBody), where=where)
+    """Return what was asked for; LayoverError if a newer release was asked for it."""
+    try:
+        where = msgspec.json.decode(row.wanted, type=WhichItems)
+        return replace(msgspec.json.decode(row.arguments, type=BatchBody), where=where)
+    except msgspec.DecodeError as error:
+        message = "A newer release has made this batch: update this server, and have the batch go on."
+        raise LayoverError(message, code="unreadable") from error

@@ -5,32 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
+from msgspec.structs import replace
 
 from layover.core.moments import Moment, moment
+from layover.errors import LayoverError
 from layover.model.batches import BatchCanary, BatchInfo, BatchItem
 from layover.runtime.batches.batch_acts import body_of_batch
 
 if TYPE_CHECKING:
-    from layover.model.batches import BatchBody, BatchStatus
+    from layover.model.batches import BatchAct, BatchBody, BatchStatus
     from layover.ports.batch_records import BatchItemRow, BatchRow, BatchState
 
 _STATUSES: Final[dict[BatchState, BatchStatus]] = {"collecting": "pending"}
 
 
 def batch_of(row: BatchRow, now: int) -> BatchInfo:
-    """Return a batch, with what it waits for."""
-    body = body_of_batch(row)
-    return BatchInfo(
+    """Return a batch, with what it waits for; of one that this release cannot read, as much as it can."""
+    shown = BatchInfo(
         id=row.id,
-        act=body.act,
+        act=cast("BatchAct", row.act),
         status=status_of(row.state),
         code=row.code or None,
-        reason=row.reason or _waits_for(row, body, now),
+        reason=row.reason,
         user=row.user or None,
-        where=where_of(body),
-        options=options_of(body),
-        rate=body.rate,
-        canary=canary_of(row, body),
         created_at=Moment.of(row.created_at),
         ended_at=Moment.maybe(row.ended_at),
         total=row.total,
@@ -38,6 +35,18 @@ def batch_of(row: BatchRow, now: int) -> BatchInfo:
         failed=row.failed + row.skipped,
         skipped=row.skipped,
         pending=row.total - row.done - row.skipped - row.failed,
+    )
+    try:
+        body = body_of_batch(row)
+    except LayoverError as error:
+        return replace(shown, reason=row.reason or error.message)
+    return replace(
+        shown,
+        reason=row.reason or _waits_for(row, body, now),
+        where=where_of(body),
+        options=options_of(body),
+        rate=body.rate,
+        canary=canary_of(row, body),
     )
 
 
