@@ -33,6 +33,9 @@ def test_its_program_prints_what_the_page_says(
     assert "order: 3 open executions; 0 could move to version 2." in said
     assert "It runs this version already." in said
     assert "move pending" in said
+    (tmp_path / "renamed.yaml").write_text(names["after"].replace("name: order", "name: orders"))
+    assert run_command(["plan", "renamed.yaml", "--db", "sqlite:///orders.db"]) == 0
+    assert "There is no workflow `orders` so far" in capsys.readouterr().err
     assert run_command(["plan", "order.yaml", "--map", "check", "--db", "sqlite:///orders.db"]) == 2
     assert "is not old=new" in capsys.readouterr().err
     assert run_command(["plan", "order.yaml", "--map", "a=b", "--map", "a=c"]) == 2

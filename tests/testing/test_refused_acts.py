@@ -43,6 +43,17 @@ async def test_a_node_inside_of_a_container_is_named_with_its_round_or_branch(
         )
 
 
+@pytest.mark.parametrize(
+    "node", ["heard:both.middle", "both:both.left", "heard:both.right:lines.0", "check:lines.x", "check/x"]
+)
+async def test_a_fork_from_a_place_that_the_workflow_does_not_have_is_refused(layover: Layover, node: str) -> None:
+    execution = await started(layover, LINES, BOTH, input=[1])
+    for act in (execution.plan_fork, execution.fork):
+        with pytest.raises(NotFound) as refused:
+            await act(node)
+        assert refused.value.code == "unknown_node"
+
+
 async def test_what_waits_for_a_person_is_not_resumed_but_answered(layover: Layover) -> None:
     execution = await started(layover, form("ask"))
     with pytest.raises(WrongState, match=r"No operator has paused it: it waits for an answer at `ask`."):

@@ -11,8 +11,9 @@ from layover.cli.definitions import File  # noqa: TC001 - the annotations of com
 from layover.cli.doors import door_to_read
 from layover.cli.exits import DONE, Stop
 from layover.cli.options import HERE, At, Json
-from layover.cli.screen import plural, print_json, print_table, say
+from layover.cli.screen import note, plural, print_json, print_table, say
 from layover.cli.sources import sources
+from layover.errors import NotFound
 
 if TYPE_CHECKING:
     from layover import DeployGroup, DeployPlan
@@ -42,7 +43,15 @@ def plan_version(file: File, *, map_: NodeNames = (), at: At = HERE, json: Json 
     async def planned() -> DeployPlan:
         async with door_to_read(at) as door:
             given = source.workflow if source.workflow is not None else source.text.decode()
-            return await door.plan(given, map=names, allow_unknown=True)
+            plan = await door.plan(given, map=names, allow_unknown=True)
+            if plan.version is None:
+                try:
+                    await door.workflow(plan.workflow)
+                except NotFound:
+                    note(
+                        f"There is no workflow `{plan.workflow}` so far: executions of another name do not move to it."
+                    )
+            return plan
 
     plan = asyncio.run(planned())
     if json:

@@ -24,6 +24,7 @@ from .random_play import Player, begin
 
 if TYPE_CHECKING:
     from layover.core.engine.state import NodeState
+    from layover.core.plan import PlannedNode
 
 _BLOCKS = range(2 * FACTOR)
 _PLAYS = 60  # of each block
@@ -220,6 +221,7 @@ def test_the_plan_of_a_retry_or_a_rewind_is_what_then_happens(block: int) -> Non
         "superseded",
         "calls",
         "again",
+        "in what is done",
         "loop",
         "parallel",
         "workflow",
@@ -231,8 +233,9 @@ def _check_plans(player: Player, met: Counter[str], where: str) -> None:
     halted = [f"{id_}:{path}" for path, one in player.state.halted.rows.items() for id_ in one.nodes]
     names = sorted((*player.state.nodes.rows, *halted))
     acts: list[cmd.Retry | cmd.Rewind] = [cmd.Retry(), *(cmd.Rewind(to=name) for name in names)]
+    called_within = Past(player.plan).read(player.log).containers
     for act in acts:
-        planned = repeats_of(player.state, act, player.now)
+        planned = repeats_of(player.state, act, player.now, called_within)
         command = act
         if planned is not None and isinstance(act, cmd.Rewind):
             command = rewind(Past(player.plan).read(player.log), act.to)
@@ -243,6 +246,7 @@ def _check_plans(player: Player, met: Counter[str], where: str) -> None:
             for kind in ("dropped", "superseded", "calls"):
                 met[kind] += bool(getattr(planned, kind))
             met.update(player.state.planned(name).node.type for name in planned.repeated)
+            met["in what is done"] += any(player.state.planned(name).bodies for name in planned.calls)
             met["again"] += isinstance(act, cmd.Rewind) and act.to in planned.calls
 
 
@@ -307,6 +311,8 @@ def _was_called(player: Player, name: str) -> bool:
     """Return whether the log has a call of a node since its scope was opened, or its origin may have called it."""
     path, called = name.partition(":")[2], False
     planned = player.state.planned(name)
+    if planned.bodies:
+        return any(_is_call_within(player, event, name) for _, event in player.log)
     kinds = (ev.NodeScheduled,) if planned.role in ("call", "callback") else (ev.NodeScheduled, ev.PausePointOpened)
     if planned.role not in ("call", "callback") and planned.node.type not in ("workflow", "send"):
         return False
@@ -318,6 +324,29 @@ def _was_called(player: Player, name: str) -> bool:
         elif isinstance(event, ev.ExecutionForked):
             called = name in event.nodes
     return called
+
+
+def _is_call_within(player: Player, event: ev.AnyEvent, container: str) -> bool:
+    """Return whether an event is a call of a node within a container, or its result was taken over with all of them."""
+    if isinstance(event, ev.ExecutionForked):
+        return container in event.nodes and _has_calls(player.state.planned(container))
+    if not isinstance(event, ev.NodeStarted | ev.PausePointOpened) or not _is_inside(event.node, container):
+        return False
+    return _has_effect(player.state.planned(event.node))
+
+
+def _is_inside(name: str, container: str) -> bool:
+    first, _, path = container.partition(":")
+    return f"{name.partition(':')[2]}.".startswith(f"{path}:{first}." if path else f"{first}.")
+
+
+def _has_effect(planned: PlannedNode) -> bool:
+    return planned.role in ("call", "callback") or planned.node.type in ("workflow", "send")
+
+
+def _has_calls(planned: PlannedNode) -> bool:
+    inner = [one for body in planned.bodies.values() for one in body.nodes]
+    return any(_has_effect(one) or _has_calls(one) for one in inner)
 
 
 def _check_variables(player: Player, naive: NaivePast, where: str) -> None:

@@ -15,14 +15,14 @@ from msgspec.structs import replace
 from layover.core.context_ids import renamed, renamed_path
 from layover.core.engine import events as ev
 from layover.core.engine.evolve import fold
-from layover.core.engine.node_transitions import scope_path
+from layover.core.engine.node_transitions import container_of, scope_path
 from layover.core.engine.repeats import has_called
 from layover.core.engine.rewind import is_among, names_behind
 from layover.core.engine.rewind_basis import RewindBasis, VariablesThen
 from layover.core.engine.state import ExecutionState, Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from layover.core.engine.commands import Rewind
     from layover.core.plan import Plan
@@ -62,7 +62,7 @@ class Past:
     def __init__(self, plan: Plan) -> None:
         self.state = ExecutionState(plan)
         self.sets: dict[str, list[ev.CarriedSet]] = {}
-        self.containers: set[str] = set()  # outside all scopes, in which something was called
+        self.containers: set[str] = set()  # in which something was called, by context id
 
     def read(self, entries: Iterable[tuple[int, ev.AnyEvent]]) -> Past:
         """Read more of the log."""
@@ -88,7 +88,7 @@ class Past:
                         self.sets[path] = [_set("", copied)]
                 case ev.NodeStarted() | ev.PausePointOpened() if ":" in event.node:
                     if has_called(self.state, event.node, self.state.node(event.node)):
-                        self.containers.add(outermost(event.node))
+                        self.containers.update(_containers_around(event.node))
                 case _:
                     pass
         return self
@@ -142,7 +142,7 @@ class Past:
             if not _is_within_any(path, replaced):
                 moved[renamed_path(path, names)] = [_renamed_set(one, names, replaced) for one in sets]
         self.sets = moved
-        self.containers = {names.get(one, one) for one in self.containers - replaced}
+        self.containers = {renamed(one, names) for one in self.containers if not _is_gone(one, replaced)}
         if "" in self.sets:  # the first are the defaults
             defaults = self.state.plan.definition.variables
             self.sets[""][0] = _set("", {**defaults, **self.sets[""][0].values})
@@ -163,9 +163,18 @@ def _set(node: str, values: dict[str, object]) -> ev.CarriedSet:
 
 
 def _renamed_set(one: ev.CarriedSet, names: dict[str, str], replaced: frozenset[str]) -> ev.CarriedSet:
-    name, _, path = one.node.partition(":")
-    is_gone = name in replaced or _is_within_any(path, replaced)
-    return _set("" if is_gone else renamed(one.node, names), one.values)
+    return _set("" if _is_gone(one.node, replaced) else renamed(one.node, names), one.values)
+
+
+def _is_gone(context: str, replaced: frozenset[str]) -> bool:
+    name, _, path = context.partition(":")
+    return name in replaced or _is_within_any(path, replaced)
+
+
+def _containers_around(context: str) -> Iterator[str]:
+    while path := context.partition(":")[2]:
+        context = container_of(path)
+        yield context
 
 
 def _is_within_any(path: str, containers: frozenset[str]) -> bool:

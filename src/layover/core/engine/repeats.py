@@ -20,9 +20,12 @@ from layover.core.engine.halting import has_rounds, is_given_up
 from layover.core.engine.node_transitions import is_settled
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from layover.core.engine.commands import Retry, Rewind
     from layover.core.engine.events import NodeStatus
     from layover.core.engine.state import ExecutionState, NodeState
+    from layover.core.plan import PlannedNode
 
 _NOT_REACHED: Final[frozenset[NodeStatus]] = frozenset({"idle", "skipped", "ready"})
 _AT_ITS_BEGINNING: Final[frozenset[NodeStatus]] = frozenset({"idle", "ready", "queued", "scheduled", "running"})
@@ -41,8 +44,13 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
     calls: tuple[str, ...] = ()
 
 
-def repeats_of(state: ExecutionState, command: Retry | Rewind, now: int) -> Repeats | None:
-    """Return what a command would repeat; None if it would change nothing. The state stays as it was."""
+def repeats_of(
+    state: ExecutionState, command: Retry | Rewind, now: int, called_within: Collection[str] = ()
+) -> Repeats | None:
+    """Return what a command would repeat; None if it would change nothing. The state stays as it was.
+
+    Only the log knows the containers within which something was called, in rounds and branches that are done.
+    """
     before, points = reached_nodes(state), dict(state.points.rows)
     calls = {name for name, node in before.items() if has_called(state, name, node)}
     context = DecisionContext(state, now)
@@ -56,7 +64,7 @@ def repeats_of(state: ExecutionState, command: Retry | Rewind, now: int) -> Repe
             repeated=tuple(sorted(again)),
             dropped=tuple(sorted(name for name, node in again.items() if has_result(node))),
             superseded=tuple(sorted(points[point].node for point in cancelled)),
-            calls=tuple(sorted(calls.intersection(again))),
+            calls=tuple(sorted(calls.union(called_within).intersection(again))),
         )
     finally:
         state.revert()
@@ -78,7 +86,16 @@ def has_called(state: ExecutionState, name: str, node: NodeState) -> bool:
     planned = state.planned(name)
     if planned.role in ("call", "callback"):
         return bool(node.attempt) or node.closed_seq < 0
-    return isinstance(planned.node, ChildWorkflow | Send)
+    return isinstance(planned.node, ChildWorkflow | Send) or (node.closed_seq < 0 and _may_call_within(planned))
+
+
+def _may_call_within(planned: PlannedNode) -> bool:
+    """Return whether there is a node in a container that has an effect outside."""
+    return any(
+        one.role in ("call", "callback") or isinstance(one.node, ChildWorkflow | Send) or _may_call_within(one)
+        for body in planned.bodies.values()
+        for one in body.nodes
+    )
 
 
 def has_result(node: NodeState) -> bool:

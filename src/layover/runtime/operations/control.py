@@ -27,6 +27,7 @@ from layover.runtime.operations.repeat_plans import plan_of
 from layover.runtime.queries.past import past_of
 
 if TYPE_CHECKING:
+    from layover.core.engine.past import Past
     from layover.core.engine.state import ExecutionState
     from layover.core.resume_waits import PauseEnd
     from layover.model.executions import Execution
@@ -160,18 +161,24 @@ class Control:
 
     async def plan(self, execution_id: str, command: cmd.Retry | cmd.Rewind) -> RepeatPlan:
         """Return what a retry or a rewind would do; nothing is changed."""
-        if isinstance(command, cmd.Rewind):
-            command = await self._with_variables(execution_id, command)
+        past = await self._past_of(execution_id, command) if isinstance(command, cmd.Rewind) else None
+        if past is not None and isinstance(command, cmd.Rewind):
+            command = past.rewind(command)
         _, cached = await self._queries.load(execution_id)
-        return plan_of(cached.state, command, self._instance.clock.now())
+        called_within = past.containers if past is not None else ()
+        return plan_of(cached.state, command, self._instance.clock.now(), called_within)
 
     async def _with_variables(self, execution_id: str, command: cmd.Rewind) -> cmd.Rewind:
         """Return a rewind with the values that variables get back, which only the log knows."""
+        past = await self._past_of(execution_id, command)
+        return command if past is None else past.rewind(command)
+
+    async def _past_of(self, execution_id: str, command: cmd.Rewind) -> Past | None:
+        """Return the past of an execution; None if it cannot go back, since then the rewind is refused as it is."""
         row, cached = await self._queries.load(execution_id)
-        if not can_go_back(cached.state, command.to):  # it is refused as it is
-            return command
-        past = await past_of(self._instance.store, row, self._instance.plans, row.head.last_seq)
-        return past.rewind(command)
+        if not can_go_back(cached.state, command.to):
+            return None
+        return await past_of(self._instance.store, row, self._instance.plans, row.head.last_seq)
 
     async def _effective(self, execution_id: str, command: cmd.AnyCommand, options: OperationOptions) -> Execution:
         """Send a command that would change something as things stand; refuse one that would not."""

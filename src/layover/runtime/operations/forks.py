@@ -14,7 +14,7 @@ from layover.core.payloads import plain
 from layover.core.plan import excludes_requester
 from layover.errors import InvalidInput, NotAllowed, WrongState
 from layover.model.forks import ForkPlan
-from layover.runtime.operations.refusals import unknown_node
+from layover.runtime.operations.refusals import is_place_of, unknown_node
 from layover.runtime.operations.starter import check_input
 from layover.runtime.queries.past import past_of
 
@@ -119,7 +119,7 @@ class Forks:
 def _root(past: Past, node: str) -> str:
     """Return the node outside all scopes that a fork goes on from: a loop or parallel begins anew as a whole."""
     state, root = past.state, outermost(node)
-    if root not in state.plan.graph.positions:
+    if not is_place_of(state.plan, node):
         raise unknown_node(state.plan, state.facts.workflow, node)
     if not was_reached(state, root):
         raise WrongState(f"`{root}` had not been reached, so nothing can go on from there.", state.status)

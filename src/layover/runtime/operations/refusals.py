@@ -105,6 +105,15 @@ def _unknown_node(state: State, context: str) -> NotFound:
     return unknown_node(state.plan, state.facts.workflow, context)
 
 
+def is_place_of(plan: Plan, context: str) -> bool:
+    """Return whether a workflow has a node, in the rounds and branches that are named with it."""
+    try:
+        place = parse_context_id(context)
+    except MalformedContextId:
+        return False
+    return place.key is None and planned_at(plan, place) is not None
+
+
 def unknown_node(plan: Plan, workflow: str, context: str) -> NotFound:
     """Return that there is no such node; one that is inside of a container has to be named with its round or branch."""
     message = f"The workflow `{workflow}` has no node `{context[:200]}`."
@@ -130,11 +139,7 @@ def _scopes_of(graph: PlannedGraph, node: str) -> tuple[ScopeStep, ...] | None:
 
 def _cannot_go_back(state: State, to: str) -> WrongState | NotFound:
     """Return why one cannot go back to a node: there is none, it was not reached, or what it was in is done."""
-    try:
-        place = parse_context_id(to)
-    except MalformedContextId:
-        place = None
-    if place is None or place.key is not None or planned_at(state.plan, place) is None:
+    if not is_place_of(state.plan, to):
         return _unknown_node(state, to)
     path = to.partition(":")[2]
     if path in state.scopes or path in state.halted:

@@ -11,12 +11,16 @@ from layover.model.repeat_plans import RepeatPlan
 from layover.runtime.operations.refusals import does_not_fit
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from layover.core.engine.state import ExecutionState
 
 
-def plan_of(state: ExecutionState, command: cmd.Retry | cmd.Rewind, now: int) -> RepeatPlan:
+def plan_of(
+    state: ExecutionState, command: cmd.Retry | cmd.Rewind, now: int, called_within: Collection[str]
+) -> RepeatPlan:
     """Return what a command would do to an execution as it is; refuse one that the execution would refuse."""
-    found = repeats_of(state, command, now) if decide(state, command, now) else None
+    found = repeats_of(state, command, now, called_within) if decide(state, command, now) else None
     if found is None:
         raise does_not_fit(state, command)
     changed: set[str] = set()
