@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from layover.cli.exits import Stop
-from layover.cli.where import wanted
+from layover.cli.where import filters_of, wanted
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -70,3 +70,22 @@ def test_bad_conditions_end_with_a_sentence(cli: Run, waiting: str) -> None:
     deep = f"{'a.' * 9_000}a=1"
     assert cli("ls", "--where", deep, "--where", deep).code == 2
     assert waiting in cli("ls").out
+
+
+def test_what_begins_with_the_name_of_data_is_a_condition() -> None:
+    texts = ("output.total>=12", "name=Ada", "vars.x=1", "nodes.a.b~c", "trigger!=1", "outputs=3", "inputs.a=2")
+    assert filters_of(texts) == {
+        "where": ("output.total>=12", "vars.x=1", "nodes.a.b~c", "trigger!=1"),
+        "contains": {"name": "Ada", "outputs": 3, "inputs": {"a": 2}},
+    }
+
+
+def test_a_list_a_view_and_a_batch_take_conditions_on_all_data(cli: Run, waiting: str) -> None:
+    listed = cli("ls", "--where", "input.name=Ada", "--where", "output.x!=1", "--where", "name=Ada", "--json").json
+    assert [item["id"] for item in listed["items"]] == [waiting]
+    assert cli("ls", "--where", "input.name>B").out == "No executions.\n"
+    assert cli("ls", "--where", "input.name=>B").code == 2
+    assert cli("views", "save", "ours", "--where", "input.name~d").code == 0
+    assert [item["id"] for item in cli("ls", "--view", "ours", "--json").json["items"]] == [waiting]
+    planned = cli("batch", "pause", "--where", "input.name~d", "--dry-run", "--json").json
+    assert planned["total"] == 1

@@ -28,7 +28,7 @@ def test_its_program_prints_what_the_page_says(
         how = [] if words[:2] == ["views", "delete"] else ["--json"]
         assert run_command([*words, "--db", "sqlite:///orders.db", *how]) == 0
         found.append(capsys.readouterr().out.count('"workflow": "order"'))
-    assert found == [1, 1, *12 * [0]]
+    assert found == [1, 1, *14 * [0]]
 
 
 def test_its_bounds_are_those_that_hold() -> None:

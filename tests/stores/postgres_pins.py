@@ -125,8 +125,11 @@ PINNED = {
         "pause_points_pkey (execution_id)",
     },
     "open_kinds_of_executions": {"pause_points_pkey (execution_id)"},
+    "count_correlations_from": {"executions_by_correlation (correlation_id)"},
+    "count_ids_from": {"executions_pkey (execution_id)"},
     "list_executions_of_correlations_from": {
         "executions_by_correlation (correlation_id)",
+        "executions_pkey (execution_id)",
         "heads_pkey (execution_id)",
         "versions_pkey (id)",
     },

@@ -67,6 +67,8 @@ WAYS = {
         "latest": "some nothing",
         "versions": "some nothing",
         "workflows": "some nothing",
+        "hashes": "some nothing",
+        "awaited": "some",
         "get": "some nothing malformed_id",
         "page": "some nothing malformed_id invalid_filter",
         "paused": "some nothing malformed_id",

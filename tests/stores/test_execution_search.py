@@ -175,12 +175,13 @@ def _n(row: ExecutionRow) -> int:
 
 
 @pytest.mark.parametrize("limit", [2, 100])
-@pytest.mark.parametrize("most", [1, 1_000])  # points whose executions are looked up by their ids
+@pytest.mark.parametrize("most", [1, 1_000])  # candidates: points of executions, and keys or ids that begin alike
 async def test_a_search_finds_what_fits_all_of_it(
     store: Store, limit: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for paging in (sqlite_paging, postgres_paging):
         monkeypatch.setattr(paging, "MOST_WAITING", most)
+        monkeypatch.setattr(paging, "MOST_ALIKE", most)
     rows = await many(store)
     assert {_awaits(row) for row in rows} == {*_AWAITED}
     for name, (wanted, is_wanted) in FILTERS.items():

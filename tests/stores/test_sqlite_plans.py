@@ -97,6 +97,8 @@ def test_what_waits_for_a_seal_is_read_from_its_own_index(name: str) -> None:
         ("count_retrying", "heads_by_status (status=?)"),
         ("count_held", "heads_by_status (status=?)"),
         ("open_kinds_of_executions", "pause_points_by_execution (execution_id=?)"),
+        ("count_correlations_from", "executions_by_correlation (correlation_id>? AND correlation_id<?)"),
+        ("count_ids_from", "PRIMARY KEY (execution_id>? AND execution_id<?)"),
         ("list_executions_of_correlations_from", "executions_by_correlation (correlation_id>? AND correlation_id<?)"),
         ("list_executions_of_ids_from", "PRIMARY KEY (execution_id>? AND execution_id<?)"),
         ("list_executions_of_tag", "PRIMARY KEY (tag=? AND (created_at,execution_id)<(?,?))"),
@@ -203,7 +205,9 @@ SORTED = {
     "count_waiting_on",  # ten thousand at most
     "count_executions",
     "due_heads",
+    "list_executions_of_correlations_from",  # twenty thousand at most
     "list_executions_of_ids",  # two thousand at most
+    "list_executions_of_ids_from",  # twenty thousand at most
     "list_executions_of_terms_between",  # asked only where they are few
     "list_sessions_of_user",  # a user has at most fifty
     "standings_of_executions",  # at most a hundred points of each

@@ -19,7 +19,7 @@ from layover.cli.exits import DONE, Stop
 from layover.cli.json_argument import given_data
 from layover.cli.options import HERE, At, By, Json, Reason, Roles, Target, acting
 from layover.cli.screen import note
-from layover.cli.where import wanted
+from layover.cli.where import filters_of
 
 if TYPE_CHECKING:
     from layover import BatchHandle
@@ -113,7 +113,8 @@ class WhichExecutions:
             consume_multiple=False,
             negative="",
             show_default=False,
-            help="Only those whose input has this value at this path, such as customer.tier=gold; repeatable.",
+            help="Only those whose input has this value at this path, such as customer.tier=gold, or that fulfil a "
+            "condition such as output.total>=12; repeatable.",
         ),
     ] = ()
     ids: _Ids = ()
@@ -124,7 +125,7 @@ class WhichExecutions:
             "workflow": self.workflow,
             "status": self.status,
             "tag": self.tag,
-            "contains": wanted(self.where),
+            **filters_of(self.where),
             "ids": self.ids,
             "correlation_id": self.correlation_id,
             "error_code": self.error_code,

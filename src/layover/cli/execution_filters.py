@@ -31,7 +31,8 @@ Where = Annotated[
         consume_multiple=False,
         negative="",
         show_default=False,
-        help="Only those whose input has this value at this path, such as customer.tier=gold; repeatable.",
+        help="Only those whose input has this value at this path, such as customer.tier=gold, or that fulfil a "
+        "condition such as output.total>=12; repeatable.",
     ),
 ]
 CorrelationId = Annotated[str | None, Parameter(help="Only executions with this correlation id.")]

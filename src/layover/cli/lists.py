@@ -31,7 +31,7 @@ from layover.cli.execution_filters import (
 from layover.cli.exits import DONE, Stop
 from layover.cli.options import HERE, At, Cursor, Json, Limit, Who, acting, person
 from layover.cli.screen import STYLES, between, brief, moment, note, print_json, print_table, say
-from layover.cli.where import wanted
+from layover.cli.where import filters_of
 from layover.model.shared import Page
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def list_executions(  # noqa: PLR0913 - each is an option
     """List executions, newest first."""
     if not 0 < limit <= _MOST:
         raise Stop(f"--limit: from 1 to {_MOST:,}, not {limit}.")
-    began_with = wanted(where)
+    conditions = filters_of(where)
     begins, ends = moment_or_ago("--since", since), moment_or_ago("--until", until)
 
     async def page() -> Page[ExecutionSummary]:
@@ -95,7 +95,7 @@ def list_executions(  # noqa: PLR0913 - each is an option
                 workflow=workflow,
                 status=status,
                 tag=tag,
-                contains=began_with,
+                **conditions,
                 correlation_id=correlation_id,
                 error_code=error_code,
                 since=begins,

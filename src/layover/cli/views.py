@@ -30,7 +30,7 @@ from layover.cli.execution_filters import (
 from layover.cli.exits import DONE
 from layover.cli.options import HERE, At, By, Json, acting
 from layover.cli.screen import brief, moment, print_json, print_table, say
-from layover.cli.where import wanted
+from layover.cli.where import filters_of
 from layover.model.shared import Page, builtins
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def save(  # noqa: PLR0913 - each is an option
         workflow=workflow,
         status=status,
         tag=tag,
-        contains=wanted(where),
+        **filters_of(where),
         correlation_id=correlation_id,
         error_code=error_code,
         since=since,

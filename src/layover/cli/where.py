@@ -1,17 +1,29 @@
-"""Conditions on the input of executions: paths, each with its value."""
+"""Conditions on executions: paths in the input, each with its value, and conditions as every surface has them.
+
+What begins with `input`, `output`, `vars`, `trigger` or `nodes` is such a condition, as in `output.total>=12`.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING
 
 from layover.cli.exits import Stop
+from layover.core.conditions import ROOTS
 from layover.model.shared import encode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+_CONDITION = re.compile(rf"\s*(?:{'|'.join(ROOTS)})\s*[.=!<>~]")
 _EXAMPLE = "For example: --where customer.tier=gold --where total=12"
+
+
+def filters_of(texts: Sequence[str]) -> dict[str, object]:
+    """Return the filters that conditions stand for: those of all data, and what the input has to contain."""
+    conditions = tuple(text for text in texts if _CONDITION.match(text))
+    return {"where": conditions, "contains": wanted([text for text in texts if text not in conditions])}
 
 
 def wanted(texts: Sequence[str]) -> dict[str, object]:

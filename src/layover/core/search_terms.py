@@ -2,11 +2,15 @@
 
 A term is 17 bytes: the hash of a path, the type of the value there, and the value. Numbers are stored so that their
 bytes are ordered as they are, and a range of numbers is a range of terms. Texts are stored as hashes: they are found
-if they are equal, and the index holds no text. A step into an array leaves no trace of where it went, and neither does
-a member whose name is a number: one term stands for `items.0.sku`, for containment in `items`, and for other places.
+if they are equal, and the index holds no text. A step into an array leaves no trace of where it went, and neither
+does a member whose name is a number: one term stands for `items.0.sku`, for containment in `items`, and for other
+places.
 
-A term only says where to look: different values may share one. All that is found is compared with the condition itself.
-What has too many values has a term that says so (`anything`), and is looked at in every search below its path.
+A term only says where to look: different values may share one. All that is found is compared with the condition
+itself. What has too many values has a term that says so (`anything`), and is looked at in every search below its
+path. A null has no term, and is not searched by: very many have one where any has.
+
+How terms are made is part of the database: a release that changes it marks all executions, by a migration.
 """
 
 from __future__ import annotations
@@ -31,9 +35,11 @@ TERM_BYTES: Final = 17
 MOST_TERMS: Final = 256  # of an execution
 _MOST_AT_PATH: Final = 32  # values; a path with more, such as that of a long list, has `anything`
 _MOST_VALUES: Final = 2_000  # that are looked at below one path
+_MOST_LOOKED_AT: Final = 10_000  # values of an execution
 _MOST_DEPTH: Final = 40  # a little deeper than the inputs that are found at all
 _MOST_WANTED: Final = 20  # values of one condition that are looked for: each is as good as the others
 
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})  # of most values; others are asked for what they are
 _ROOT: Final = bytes(8)
 _ORDERED: Final = Struct(">Q")
 _SIGN: Final = 1 << 63
@@ -54,17 +60,25 @@ class TermSearch(NamedTuple):
 def terms_of(documents: Iterable[tuple[Path, object]], incomplete: Iterable[Path] = ()) -> Terms:
     """Return the terms of documents, each below a path; what is below an `incomplete` path may be anything."""
     found: dict[Path, set[bytes]] = {}
+    left = _MOST_LOOKED_AT
     for path, document in documents:
-        found.setdefault(path, set()).update(_terms_below(path, document))
+        terms, looked_at = _terms_below(path, document, min(left, _MOST_VALUES))
+        left -= looked_at
+        found.setdefault(path, set()).update(terms)
     for path in incomplete:
         found[path] = {_anything(path)}
+    if len(found) > MOST_TERMS:  # each path has one term at least: those that begin alike are taken together
+        together: dict[Path, set[bytes]] = {}
+        for path, terms in found.items():
+            together.setdefault(path[:1], set()).update(terms)
+        found = together
     total = sum(map(len, found.values()))
     for path in sorted(found, key=lambda one: (-len(found[one]), one)):  # the largest say the least for their size
         if total <= MOST_TERMS:
-            return frozenset().union(*found.values())
+            break
         total -= len(found[path]) - 1
         found[path] = {_anything(path)}
-    return frozenset().union(*found.values()) if total <= MOST_TERMS else frozenset({_anything(())})
+    return frozenset().union(*found.values())
 
 
 def searches_of(condition: PathCondition) -> Iterator[TermSearch]:
@@ -77,7 +91,7 @@ def searches_of(condition: PathCondition) -> Iterator[TermSearch]:
             if count >= _MOST_WANTED:
                 return
             encoded = _encoded(leaf)
-            if encoded is not None and len(inner) <= _MOST_DEPTH:
+            if encoded is not None and encoded != _NULL and len(inner) <= _MOST_DEPTH:
                 yield TermSearch((_hash_of(inner) + encoded, *_anything_around(inner)))
     elif op not in ("!=", "~") and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         at, bound = _hash_of(path), _encoded(value)
@@ -91,18 +105,17 @@ def below(search: TermSearch, path: Path) -> TermSearch:
     return search._replace(exact=(*search.exact, _anything(path)))
 
 
-def _terms_below(path: Path, document: object) -> set[bytes]:
-    """Return the terms of a document."""
-    at = _hash_of(path)
+def _terms_below(path: Path, document: object, most: int) -> tuple[set[bytes], int]:
+    """Return the terms of a document, and how many values were looked at."""
     values: dict[bytes, set[bytes]] = {}
-    stack: list[tuple[bytes, int, object]] = [(at, len(path), document)]
-    looked_at = 0
+    stack: list[tuple[bytes, int, object]] = [(_hash_of(path), len(path), document)]
+    looked_at = 1
     while stack:
         here, depth, value = stack.pop()
-        if isinstance(value, Mapping | list | tuple):
+        if type(value) not in _SCALARS and isinstance(value, Mapping | list | tuple):
             looked_at += len(value)
-            if looked_at > _MOST_VALUES:
-                return {_anything(path)}
+            if looked_at > most:
+                return {_anything(path)}, most
             if depth >= _MOST_DEPTH:
                 values.setdefault(here, set()).add(_ANYTHING)
             elif isinstance(value, Mapping):
@@ -110,12 +123,12 @@ def _terms_below(path: Path, document: object) -> set[bytes]:
             else:
                 inner = _element(here)
                 stack += [(inner, depth + 1, part) for part in value]
-        else:
-            encoded = _encoded(value)
+        elif (encoded := _encoded(value)) != _NULL:
             values.setdefault(here, set()).add(_ANYTHING if encoded is None else encoded)
-    return {
+    terms = {
         here + one for here, found in values.items() for one in (found if len(found) <= _MOST_AT_PATH else (_ANYTHING,))
     }
+    return terms, looked_at
 
 
 def _leaves(path: Path, wanted: object) -> Iterator[tuple[Path, object]]:
@@ -133,14 +146,14 @@ def _leaves(path: Path, wanted: object) -> Iterator[tuple[Path, object]]:
 
 def _encoded(value: object) -> bytes | None:
     """Return the type and value of a scalar; None for anything that JSON does not have."""
+    if isinstance(value, str):
+        return b"s" + blake2b(value.encode(errors="surrogatepass"), digest_size=8).digest()
     if value is None:
         return _NULL
     if value is True:
         return _TRUE
     if value is False:
         return _FALSE
-    if isinstance(value, str):
-        return b"s" + blake2b(value.encode(errors="surrogatepass"), digest_size=8).digest()
     if not isinstance(value, int | float | Decimal):
         return None
     try:

@@ -50,6 +50,7 @@ from layover.runtime.operations.workflow_status import WorkflowStatuses
 from layover.runtime.plans import Plans
 from layover.runtime.queries.lists import ExecutionLists
 from layover.runtime.queries.log_views import LogViews
+from layover.runtime.queries.node_index import NodeIndex
 from layover.runtime.secrets.cached_secrets import CachedSecrets
 from layover.runtime.secrets.call_secrets import SecretSource
 from layover.runtime.secrets.grants import SecretGrants
@@ -167,13 +168,14 @@ class Instance:
         self._looks: set[asyncio.Task[None]] = set()
 
     def _assemble_upkeep(self) -> None:
-        """Put together what works behind the executions: it purges, seals and indexes."""
+        """Put together what works behind the executions: it purges, seals and indexes; and what is known of nodes."""
         store, clock, settings, machine = self.store, self.clock, self.settings, self.machine
         audit_retention = AuditRetention(store, self.secrets, machine, self.id)
         self.purger = Purger(store, self.driver, self.plans, audit_retention)
         self.sealer = Sealer(store, clock, self.secrets, machine.secret, settings.audit_poll)
-        self.indexer = Indexer(store, self.driver, self.plans, self.log_views)
+        self.indexer = Indexer(store, self.driver, self.plans, self.log_views, machine)
         self.driver.on_rest = self.indexer.hint
+        self.node_index = NodeIndex(store, self.plans)
 
     def _assemble_triggers(self, others: Others) -> None:
         """Put together what serves triggers, and the pauses of workflows that end by themselves."""

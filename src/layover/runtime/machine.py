@@ -11,6 +11,7 @@ import os
 import random
 import secrets
 import socket
+from time import thread_time_ns as worked_ns
 from typing import TYPE_CHECKING
 
 from layover.ports.clock import running_ns
@@ -44,6 +45,10 @@ class Machine:
     def running(self) -> int:
         """Return milliseconds of the clock that never jumps: only lengths of time can be told by it."""
         return running_ns() // 1_000_000
+
+    def worked(self) -> int:
+        """Return the milliseconds of the processor that this thread has used."""
+        return worked_ns() // 1_000_000
 
     def name(self) -> str:
         """Return a name for an instance that no other has."""

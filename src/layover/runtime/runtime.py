@@ -122,9 +122,10 @@ class Runtime(Opened):
             service(_SENDER, instance.delivery_sender.run),
             service(_PURGER, instance.purger.run),
             service(_SEALER, instance.sealer.run),
-            service(_INDEXER, instance.indexer.run),
             service(_PROGRESS, instance.progress.run),
         ]
+        if self._settings.search_index:
+            self._services.append(service(_INDEXER, instance.indexer.run))
         if self._batch_acts is not None:
             instance.batch_runner.acts = self._batch_acts(self)
             self._services.append(service(_BATCHES, instance.batch_runner.run))

@@ -41,6 +41,7 @@ class RuntimeSettings(msgspec.Struct, frozen=True, kw_only=True):
     wait_poll: int = 1_000  # the same for what is waited for here, and driven elsewhere
     outbox_poll: int = 2_000  # the same for messages that others have left undelivered
     audit_poll: int = 10_000  # the same for audit entries of others that wait for a seal
+    search_index: bool = True  # it writes the search index, if no other instance does
     index_after: int = 1_000  # how long the search index lets rests gather before it takes them in
     jitter: bool = True  # the moments of retries are spread by chance, as their policies say
     drain: int = 30_000  # how long a pause waits for calls that are out

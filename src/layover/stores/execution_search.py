@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from layover.ports.view_records import ExecutionRow
 
 FIRST_PART, LARGEST_PART = 100, 1_000  # candidates that are read by one statement
-MOST_ALIKE: Final = 1_000  # candidates of a text with which ids or keys begin
+MOST_ALIKE: Final = 20_000  # ids or keys that begin with a text; if there are more, executions are gone through
 SLOW: Final = 60_000  # milliseconds: executions that took at least so long are in an index of their own
 _FEWEST_OF_ID: Final = 8  # characters of an id by which it is searched for
 _ID: Final = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{0,4}-?[0-9a-f]{0,4}-?[0-9a-f]{0,4}-?[0-9a-f]{0,12}")
@@ -31,13 +31,24 @@ class Candidates(NamedTuple):
     statement: str
     value: str | list[str] | None = None
 
+    @property
+    def values(self) -> tuple[object, ...]:
+        """Return what the statement is asked with."""
+        return () if self.value is None else (self.value,)
+
 
 class AlikeCandidates(NamedTuple):
-    """A statement that lists candidates in no order: those from a first to a last value."""
+    """A statement that lists candidates newest first, those from a first to a last value, and one that counts them."""
 
     statement: str
+    counted_by: str
     first: str
     last: str
+
+    @property
+    def values(self) -> tuple[object, ...]:
+        """Return what the statements are asked with."""
+        return self.first, self.last
 
 
 class PartedSearch:
@@ -130,11 +141,13 @@ def candidates_of(wanted: ExecutionFilter) -> Candidates | None:
 
 def alike(searched: str) -> list[AlikeCandidates]:
     """Return the statements that list what begins with a text: keys, and ids if it can be the beginning of one."""
-    found = [AlikeCandidates("list_executions_of_correlations_from", searched, searched + _LAST)]
+    found = [
+        AlikeCandidates("list_executions_of_correlations_from", "count_correlations_from", searched, searched + _LAST)
+    ]
     digits = _digits(searched)
     if digits:
         first, last = (_written(digits.ljust(32, filler)) for filler in "0f")
-        found.append(AlikeCandidates("list_executions_of_ids_from", first, last))
+        found.append(AlikeCandidates("list_executions_of_ids_from", "count_ids_from", first, last))
     return found
 
 

@@ -17,21 +17,35 @@ from layover.errors import InvalidInput, LayoverError
 from layover.interface.requests import ForkRequest, NodeSearch
 from layover.ports.errors import StoreUnavailable
 from layover.ports.view_records import ExecutionFilter
+from layover.runtime.machine import Machine
 from layover.runtime.maintenance.verify import violations
 from layover.runtime.operations.start_options import Options
 from layover.runtime.queries import term_choice
 from layover.runtime.queries.node_search import find_nodes
 from layover.runtime.queries.search_documents import MOST_EVENTS, UNREADABLE, state_document
+from layover.runtime.runtime import Runtime
 from tests.conftest import FACTOR
-from tests.runtime.harness import Between, Scripted, address_in, call, end, engine_at, engine_on, fan_out, flow, form
+from tests.runtime.harness import (
+    Between,
+    Scripted,
+    address_in,
+    call,
+    end,
+    engine_at,
+    engine_on,
+    fan_out,
+    flow,
+    form,
+    settings_with,
+)
 from tests.runtime.tables import Tables
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from layover.core.search_terms import TermSearch
+    from layover.ports.search_records import ExecutionTerms
     from layover.ports.view_records import ExecutionRow
-    from layover.runtime.runtime import Runtime
 
 pytestmark = pytest.mark.usefixtures("each_database")
 
@@ -206,6 +220,7 @@ async def test_what_the_index_finds_is_what_each_execution_says_of_itself(
                     kept = [id_ for id_ in wanted if id_ in of_workflow]
                     assert await found(engine, *asked, workflow=workflow) == kept, where
                     matches += len(wanted)
+                await check_node_filters(engine)
         await index(engine)
         assert await engine.instance.store.search_terms.list_unindexed(None, 9) == []
         assert await violations(engine.instance.store) == []
@@ -247,6 +262,55 @@ async def test_what_rests_is_indexed_by_itself(tmp_path: Path) -> None:
         await engine.executions.start("ends", {"v": 1, "n": 1}, wait="end")
         await done.wait()
         assert saved[0] == 1
+
+
+class Loaded(Machine):
+    """A machine on which executions need all of the processor."""
+
+    def worked(self) -> int:
+        return self.running()
+
+
+@pytest.mark.parametrize("machine", [Machine(), Loaded()])
+async def test_what_rests_is_indexed_beside_an_execution_that_is_active(tmp_path: Path, machine: Machine) -> None:
+    saved: set[str] = set()
+    begun, all_saved, go_on = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    class Told(Between):
+        async def search_terms_save(self, found: Sequence[ExecutionTerms]) -> int:
+            count = await self.store.search_terms.save(found)
+            saved.update(one.execution_id for one in found)
+            if len(saved) == 45:  # more than two parts
+                all_saved.set()
+            return count
+
+    async def stay() -> None:
+        begun.set()
+        await go_on.wait()
+
+    store: Any = Told(tmp_path)
+    settings = settings_with(index_after=1)
+    async with Runtime(store, nodes=[stay], settings=settings, machine=machine) as engine:
+        await engine.workflows.register(FLOWS[0])
+        await engine.workflows.register(flow(call("stay", "stay"), end(1), name="stays"))
+        active = await engine.executions.start("stays", {})
+        await begun.wait()
+        for n in range(45):
+            await engine.executions.start("ends", {"v": n, "n": n}, id=uid(n), wait="end")
+        await all_saved.wait()
+        assert saved == {uid(n) for n in range(45)}
+        go_on.set()
+        await engine.executions.wait(active.id, "end")
+
+
+async def test_an_engine_that_keeps_no_index_finds_all(tmp_path: Path) -> None:
+    async with engine_at(tmp_path, search_index=False, index_after=1) as engine:
+        await engine.workflows.register(FLOWS[0])
+        for n in range(3):
+            await engine.executions.start("ends", {"v": n, "n": n}, id=uid(n), wait="end")
+        assert "indexer" not in engine.failing_services
+        assert await found(engine, "output.v=1") == [uid(1)]
+        assert len(await engine.instance.store.search_terms.list_unindexed(None, 9)) == 3
 
 
 async def test_an_execution_that_cannot_be_read_holds_up_no_other_and_is_looked_at_in_every_search(
@@ -373,6 +437,49 @@ async def nodes(engine: Runtime, *where: str, **wanted: Any) -> list[tuple[str, 
     page = await find_nodes(engine.instance, executions, search, None, tracebacks=False)
     assert page.following is None
     return [(one.execution_id[-1], one.node.context_id) for one, _ in page.nodes]
+
+
+async def check_node_filters(engine: Runtime) -> None:
+    """Compare what filters of nodes find with what all nodes say."""
+    page = await find_nodes(engine.instance, ExecutionFilter(limit=10_000), NodeSearch(), None, tracebacks=False)
+    assert page.following is None
+    every = [((one.execution_id[-1], one.node.context_id), one.node) for one, _ in page.nodes]
+    for status in {node.status for _, node in every}:
+        assert await nodes(engine, status=(status,)) == [name for name, node in every if node.status == status]
+    codes = {node.error.code for _, node in every if node.error is not None}
+    for code in codes:
+        fitting = [name for name, node in every if node.error is not None and node.error.code == code]
+        assert await nodes(engine, error_code=code) == fitting
+    for least in (1, 20):
+        slow = [name for name, node in every if node.duration_ms is not None and node.duration_ms >= least]
+        assert await nodes(engine, min_duration=least) == slow
+    for node_type, node_id in (("form", None), (None, "inner"), ("echo", "inner"), ("form", "inner")):
+        of_type = [name for name, node in every if node_type in (None, node.type) and node_id in (None, node.node)]
+        assert await nodes(engine, type=node_type, node=node_id) == of_type
+
+
+async def test_filters_of_nodes_and_durations_that_few_fit_use_the_index(tmp_path: Path) -> None:
+    store = Watched(tmp_path)
+    async with engine_on(store, echo, risky, index_after=NEVER) as engine:
+        for one in FLOWS:
+            await engine.workflows.register(one)
+        for n in range(4):
+            await engine.executions.start("ends", {"v": n, "n": n}, id=uid(n), wait="end")
+        await engine.executions.start("fails", {}, id=uid(5), wait="rest")
+        (point,) = await engine.points.list(status=["open"])
+        await engine.answers.answer(point.point.id, {"v": 0})
+        await engine.executions.wait(uid(5), "end")
+        await index(engine)
+        for wanted in ({"status": ("failed",)}, {"error_code": "failed"}, {"status": ("failed", "waiting")}):
+            store.terms.clear()
+            assert await nodes(engine, **wanted) == [("5", "risky")]
+            (terms,) = store.terms
+            assert terms is not None
+            rows = await store.store.queries.list_executions(ExecutionFilter(terms=terms))
+            assert [row.head.execution_id for row in rows] == [uid(5)]
+        for longest in (ExecutionFilter(min_duration=10**9), ExecutionFilter(min_duration=10**9, q="x")):
+            assert (await engine.lists.find(longest)).rows == ()
+        assert store.terms[-2] is not None
 
 
 async def test_nodes_are_found_by_what_they_got_and_gave_with_and_without_the_index(tmp_path: Path) -> None:

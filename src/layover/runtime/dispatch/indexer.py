@@ -1,9 +1,10 @@
 """Writes the search index: the terms of executions that have come to rest or to their end.
 
-Steps only mark what they change, in a statement that they execute anyway. This reads what is marked, newest first, when
-nothing is active here, and else for a hundredth of the time at most. Marks are removed with the terms, in one
-transaction, and only of executions that have not moved on meanwhile. One instance at a time does it. An execution that
-cannot be read gets a term by which every search looks at it, and holds up no other.
+Steps only mark what they change, in a statement that they execute anyway. This reads what is marked, newest first: at
+once when nothing is active here, half of the time beside executions that leave the processor time, and a hundredth of
+the time at most beside those that need all of it. Marks are removed with the terms, in one transaction, and only of
+executions that have not moved on meanwhile. One instance at a time does it. An execution that cannot be read gets a
+term by which every search looks at it, and holds up no other.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from layover.ports.errors import StoreUnavailable
 from layover.ports.search_records import ExecutionTerms
-from layover.runtime.queries.search_documents import UNREADABLE, read_terms
+from layover.runtime.execution.replay import whole_log
+from layover.runtime.queries.search_documents import UNREADABLE, read_nodes, terms_of_execution
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -26,17 +28,18 @@ if TYPE_CHECKING:
     from layover.ports.view_records import Loaded
     from layover.runtime.dispatch.driver import Driver
     from layover.runtime.dispatch.service import Service
+    from layover.runtime.machine import Machine
     from layover.runtime.plans import Plans
     from layover.runtime.queries.log_views import LogViews
 
 _LOCK: Final = "indexer"
 _LOOK_EVERY: Final = 60_000  # milliseconds: what others have marked, and left behind
-_AT_ONCE: Final = 50  # executions of one transaction
-_AT_ONCE_BUSY: Final = 10
+_AT_ONCE: Final = 200  # executions of one transaction
+_AT_ONCE_BUSY: Final = 20
 _EVENTS: Final = 5_000  # of their logs together, unless one has more
 _EVENTS_BUSY: Final = 500
-_SHARE: Final = 100  # times as long as a batch took, it waits before the next one
-_PAUSE: Final = 100  # milliseconds that it waits at least
+_SHARE: Final = 100  # times as long as a batch took, it waits before the next one where executions need all the time
+_PAUSE: Final = 50  # milliseconds that it waits beside executions at least, in which it sees what they need
 _ROUND: Final = 1_000  # executions; then it begins anew with the newest
 
 _log = logging.getLogger("layover.indexer")
@@ -45,7 +48,8 @@ _log = logging.getLogger("layover.indexer")
 class Indexer:
     """Indexes what is marked, for as long as the instance lives."""
 
-    def __init__(self, store: Store, driver: Driver, plans: Plans, views: LogViews) -> None:
+    def __init__(self, store: Store, driver: Driver, plans: Plans, views: LogViews, machine: Machine) -> None:
+        self._machine = machine
         self._store = store
         self._driver = driver
         self._plans = plans
@@ -97,7 +101,7 @@ class Indexer:
                 for batch in await self._batches([id_ for _, id_ in found], _EVENTS_BUSY if is_busy else _EVENTS):
                     count += await self._index(batch)
                     if is_busy:
-                        await self._wait(_SHARE * (self._driver.clock.running() - began))
+                        await self._give_way(self._driver.clock.running() - began)
                         began = self._driver.clock.running()
                 seen, after = seen + len(found), found[-1]
         finally:
@@ -110,9 +114,13 @@ class Indexer:
         known, self._rests_known = self._rests_known, self._rests
         return bool(self._driver.active) or known != self._rests
 
-    async def _wait(self, length: int) -> None:
+    async def _give_way(self, took: int) -> None:
+        """Wait as long as a batch took, and far longer if executions needed most of the processor meanwhile."""
         clock = self._driver.clock
-        await clock.wait(clock.now() + max(length, _PAUSE), asyncio.Event())
+        began, worked = clock.running(), self._machine.worked()
+        await clock.wait(clock.now() + max(took, _PAUSE), asyncio.Event())
+        if 2 * (self._machine.worked() - worked) > clock.running() - began:
+            await clock.wait(clock.now() + _SHARE * took, asyncio.Event())
 
     async def _is_ours(self) -> bool:
         """Take the lock, or extend it."""
@@ -135,8 +143,9 @@ class Indexer:
 
     async def _terms(self, loaded: Loaded) -> Terms:
         try:
-            state = (await self._driver.state_of(loaded)).state
-            return await read_terms(state, loaded, self._views, self._plans)
+            nodes = await read_nodes(loaded, self._views, self._plans, whole_log(loaded))
+            cached = self._driver.known(loaded.head) or await self._driver.state_of(loaded)
+            return terms_of_execution(cached.state, loaded, nodes)
         except StoreUnavailable:
             raise
         except Exception as error:  # noqa: BLE001 - one log that cannot be read must not hold up the others

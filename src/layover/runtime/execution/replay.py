@@ -105,13 +105,19 @@ class Slice(NamedTuple):
     size: int
 
 
-async def slices_of(store: Store, row: ExecutionRow) -> AsyncIterator[Slice]:
-    """Return the events that an execution had when its row was read, in slices."""
+def whole_log(loaded: Loaded) -> Sequence[Entry]:
+    """Return all entries of a log, if all were loaded; none, if it was loaded from a snapshot on."""
+    return loaded.entries if loaded.snapshot is None else ()
+
+
+async def slices_of(store: Store, row: ExecutionRow, known: Sequence[Entry] = ()) -> AsyncIterator[Slice]:
+    """Return the events that an execution had when its row was read, in slices; its first entries may be known."""
     execution_id, last_seq = row.head.execution_id, row.head.last_seq
     pending: list[tuple[int, int, AnyEvent]] = []
     since = size = 0
     while since <= last_seq:
-        entries = await store.queries.read_history(execution_id, since, _ENTRIES)
+        entries = known or await store.queries.read_history(execution_id, since, _ENTRIES)
+        known = ()
         if not entries:
             break
         for entry in entries:

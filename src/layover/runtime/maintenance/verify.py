@@ -23,7 +23,7 @@ from layover.runtime.maintenance.verify_log import BrokenLaw, Log
 from layover.runtime.maintenance.verify_rows import check_commands, check_head, check_points, check_rest, check_terms
 from layover.runtime.plans import Plans
 from layover.runtime.queries.log_views import LogViews
-from layover.runtime.queries.search_documents import read_terms
+from layover.runtime.queries.search_documents import read_nodes, terms_of_execution
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -161,8 +161,8 @@ class _Checking:
         (stored,) = await self._store.search_terms.read([row.head.execution_id])
         if stored is None:
             return []
-        found = await read_terms(state, row, LogViews(self._store, 0), self._plans)
-        return list(check_terms(row.head, stored, found))
+        nodes = await read_nodes(row, LogViews(self._store, 0), self._plans)
+        return list(check_terms(row.head, stored, terms_of_execution(state, row, nodes)))
 
     async def _has_moved(self, head: Head) -> bool:
         """Return whether an execution has changed since its head was read."""

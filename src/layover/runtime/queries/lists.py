@@ -13,7 +13,6 @@ from layover.ports.errors import StoreUnavailable
 from layover.ports.view_records import ExecutionFilter, PausedFilter
 from layover.runtime.execution.replay import batches
 from layover.runtime.ids import checked_id
-from layover.runtime.queries.node_type_index import NodeTypeIndex
 from layover.runtime.queries.search import find
 from layover.runtime.queries.trigger_cursors import with_trigger_cursors
 from layover.runtime.queries.views import view_of
@@ -36,7 +35,6 @@ class ExecutionLists:
 
     def __init__(self, instance: Instance) -> None:
         self._instance = instance
-        self._types = NodeTypeIndex(instance.store, instance.plans)
 
     async def list(  # noqa: PLR0913 - each is named where it is given
         self,
@@ -78,7 +76,8 @@ class ExecutionLists:
         if wanted.parent_id is not None:
             wanted = replace(wanted, parent_id=checked_id(wanted.parent_id))
         if node_type is not None:
-            wanted = replace(wanted, hashes=await self._types.hashes_with(node_type, wanted.workflow))
+            hashes = await self._instance.node_index.hashes_with(wanted.workflow, node_type=node_type)
+            wanted = replace(wanted, hashes=hashes)
         return await find(self._instance, wanted, where, conditions)
 
     async def paused(

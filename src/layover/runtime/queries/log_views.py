@@ -13,7 +13,10 @@ from layover.runtime.queries.node_executions import Telling
 from layover.runtime.queries.resumes import ResumeReader
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from layover.core.plan import Plan
+    from layover.ports.records import Entry
     from layover.ports.store import Store
     from layover.ports.view_records import ExecutionRow
     from layover.runtime.execution.replay import Versions
@@ -61,14 +64,14 @@ class LogViews:
         self._cache(head.execution_id, view)
         return view
 
-    async def read(self, row: ExecutionRow, plans: Versions) -> LogView:
-        """Read what the log of an execution tells, without the cache."""
+    async def read(self, row: ExecutionRow, plans: Versions, known: Sequence[Entry] = ()) -> LogView:
+        """Read what the log of an execution tells, without the cache; the first of its entries may be known."""
         telling: Telling | None = None
         resumes = ResumeReader(sequential=False)
         around: list[tuple[int, int, ev.AnyEvent]] = []
         last: tuple[int, int, ev.AnyEvent] | None = None
         size = 0
-        async for events, read in slices_of(self._store, row):
+        async for events, read in slices_of(self._store, row, known):
             size += read
             if telling is None:
                 plan = await plans.of(version_of(events[0][2]) or row.info.hash)

@@ -18,7 +18,7 @@ from layover.errors import InvalidInput
 from layover.model.node_searches import FoundNode
 from layover.ports.errors import StoreUnavailable
 from layover.runtime.queries.search import parsed
-from layover.runtime.queries.search_documents import searches_of_run
+from layover.runtime.queries.search_documents import searches_of_nodes, searches_of_run
 from layover.runtime.queries.term_choice import choose_terms
 from layover.runtime.results.executions import node_of
 
@@ -64,9 +64,13 @@ async def find_nodes(
 ) -> NodePage:
     """Find nodes of the executions that a filter chooses, as many as its limit says."""
     conditions = _conditions(wanted)
+    if wanted.node is not None or wanted.type is not None:
+        hashes = await instance.node_index.hashes_with(executions.workflow, node_type=wanted.type, node=wanted.node)
+        executions = replace(executions, hashes=hashes)
+    searches = [*searches_of_nodes(wanted)]
     if wanted.node is not None:
-        searches = [search for condition in conditions for search in searches_of_run(condition, wanted.node)]
-        executions = replace(executions, terms=await choose_terms(instance.store, executions, searches))
+        searches += [search for condition in conditions for search in searches_of_run(condition, wanted.node)]
+    executions = replace(executions, terms=await choose_terms(instance.store, executions, searches))
     limit, found, events = executions.limit, list[tuple[FoundNode, NodePlace]](), MOST_EVENTS
     first = begin.place if begin is not None else 0
     rows = await _begun_with(instance, begin)

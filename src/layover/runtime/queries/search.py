@@ -20,7 +20,7 @@ from layover.core.search_terms import searches_of
 from layover.errors import InvalidInput
 from layover.ports.view_records import ExecutionRow
 from layover.runtime.execution.replay import batches
-from layover.runtime.queries.search_documents import state_document
+from layover.runtime.queries.search_documents import searches_of_filter, state_document
 from layover.runtime.queries.term_choice import choose_terms
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def find(
     chosen = replace(wanted, where=_document_of(contains), conditions=of_input)
     if wanted.limit <= 0:
         return SearchPage(())
-    searches = [search for condition in asked for search in searches_of(condition)]
+    searches = [search for condition in asked for search in searches_of(condition)] + [*searches_of_filter(wanted)]
     chosen = replace(chosen, terms=await choose_terms(instance.store, chosen, searches))
     if of_state:
         return await _find_by_state(instance, chosen, of_state)
@@ -67,10 +67,12 @@ async def _find_by_state(
     instance: Instance, wanted: ExecutionFilter, conditions: Sequence[PathCondition]
 ) -> SearchPage:
     found: list[ExecutionRow] = []
-    after, events = wanted.after, _MOST_EVENTS
-    for _ in range(_MOST_LOOKED_AT // _AT_ONCE):
-        page = await instance.store.queries.list_executions(replace(wanted, after=after, limit=_AT_ONCE + 1))
-        looked_at = _with_events(page[:_AT_ONCE], events)
+    after, events, left = wanted.after, _MOST_EVENTS, _MOST_LOOKED_AT
+    at_once = _AT_ONCE if wanted.terms is None else min(wanted.limit, _AT_ONCE)  # of what the index finds, most fits
+    while left > 0:
+        page = await instance.store.queries.list_executions(replace(wanted, after=after, limit=at_once + 1))
+        looked_at = _with_events(page[:at_once], events)
+        left, at_once = left - at_once, _AT_ONCE
         events -= sum(row.head.last_seq + 1 for row in looked_at)
         is_left = len(page) > len(looked_at)
         fitting = await _fulfilling(instance, looked_at, conditions)

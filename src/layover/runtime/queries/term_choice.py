@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from layover.ports.view_records import ExecutionFilter
 
 FEW: Final = 5_000  # executions with a term, or not yet indexed, among which is searched whatever the filter is
+VERY_FEW: Final = 200  # the same: then nothing is counted on, which would take longer than to read them
 FEW_IN_RANGE: Final = 1_000  # numbers in a range: all of them are read for each page
 
 
@@ -23,7 +24,12 @@ async def choose_terms(store: Store, wanted: ExecutionFilter, searches: Sequence
     """Return the search that finds the fewest executions; None if the filter is better served without the index."""
     if not searches or wanted.q is not None:
         return None
-    counted = await store.search_terms.count(searches, FEW + 1)
+    if not _has_index(wanted) and len(searches) == 1 and searches[0].first is None:
+        marked = (await store.search_terms.count((), FEW + 1)).unindexed if wanted.where is not None else 0
+        return searches[0] if marked <= FEW else None  # there is no choice but an index of inputs, if the store has one
+    counted = await store.search_terms.count(searches, VERY_FEW + 1)
+    if min(counted.found) > VERY_FEW or counted.unindexed > VERY_FEW:
+        counted = await store.search_terms.count(searches, FEW + 1)
     by_count = sorted(zip(counted.found, searches, strict=True), key=lambda one: one[0])
     usable = [(n, one) for n, one in by_count if one.first is None or n <= FEW_IN_RANGE]
     if not usable:

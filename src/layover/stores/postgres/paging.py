@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from layover.ports.view_records import ExecutionFilter
 from layover.stores.checks import at_most, check_ids
 from layover.stores.execution_search import (
     MOST_ALIKE,
@@ -29,7 +30,8 @@ from layover.stores.postgres.rows import execution_of
 
 if TYPE_CHECKING:
     from layover.core.search_terms import TermSearch
-    from layover.ports.view_records import ExecutionFilter, ExecutionRow
+    from layover.ports.view_records import ExecutionRow
+    from layover.stores.execution_search import AlikeCandidates
     from layover.stores.postgres.database import Row, StatementRunner
 
 # A first page begins beyond any row: the same comparison then serves every page, and uses the index.
@@ -65,19 +67,23 @@ async def page(db: StatementRunner, wanted: ExecutionFilter) -> list[ExecutionRo
 
 
 async def _found(db: StatementRunner, wanted: ExecutionFilter, limit: int) -> list[ExecutionRow]:
-    if wanted.q is None and wanted.terms is not None:
-        return await _of_terms(db, wanted, wanted.terms)
-    if wanted.q is None:
+    found = alike(wanted.q) if wanted.q is not None else []
+    counts = [await db.fetch(one.counted_by, one.first, one.last, MOST_ALIKE + 1) for one in found]
+    if not found or any(count > MOST_ALIKE for ((count,),) in counts):
+        if wanted.terms is not None:
+            return await _of_terms(db, wanted, wanted.terms)
         return await _searched(db, wanted, wanted, candidates_of(wanted) or await _of_others(db, wanted))
     lists = [await _searched(db, with_tag_of(wanted), wanted, None)]
-    for statement, first, last in alike(wanted.q):
-        rows = [execution_of(row) for row in await db.fetch(statement, first, last, MOST_ALIKE)]
-        lists.append(await _waiting(db, await _beginning_with(db, rows, wanted), wanted))
+    named = ExecutionFilter(after=wanted.after, limit=wanted.limit)
+    lists += [await _searched(db, named, wanted, one) for one in found]
     return merged(lists, wanted, limit)
 
 
 async def _searched(
-    db: StatementRunner, read: ExecutionFilter, wanted: ExecutionFilter, candidates: Candidates | None
+    db: StatementRunner,
+    read: ExecutionFilter,
+    wanted: ExecutionFilter,
+    candidates: Candidates | AlikeCandidates | None,
 ) -> list[ExecutionRow]:
     """Read candidates in parts, and return what fits a filter."""
     search = PartedSearch(wanted, at_most(wanted.limit))
@@ -89,8 +95,7 @@ async def _searched(
             rows = await _part(db, chosen)
         else:
             after = chosen.after if chosen.after is not None else _NEWEST
-            value = () if candidates.value is None else (candidates.value,)
-            found = await db.fetch(candidates.statement, chosen.limit, *after, *value)
+            found = await db.fetch(candidates.statement, chosen.limit, *after, *candidates.values)
             rows = [execution_of(row) for row in found]
         search.take(rows, await _waiting(db, await _beginning_with(db, rows, wanted), wanted))
     return search.found[: at_most(wanted.limit)]

@@ -203,7 +203,7 @@ class PostgresQueries(TimedQueries):
 
         async def count(tx: Transaction) -> dict[str, int]:
             await tx.fetch("allow_sequential_scans")
-            return {row["status"]: row["count"] for row in await tx.fetch("count_executions")}
+            return {status: count for status, count in await tx.fetch("count_executions") if count}
 
         return await self._session.db.transact(count)
 

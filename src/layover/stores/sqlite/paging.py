@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import msgspec
 from msgspec.structs import replace
 
+from layover.ports.view_records import ExecutionFilter
 from layover.stores.checks import at_most, check_ids
 from layover.stores.execution_search import (
     MOST_ALIKE,
@@ -36,7 +37,8 @@ if TYPE_CHECKING:
     import apsw
 
     from layover.core.search_terms import TermSearch
-    from layover.ports.view_records import ExecutionFilter, ExecutionRow
+    from layover.ports.view_records import ExecutionRow
+    from layover.stores.execution_search import AlikeCandidates
     from layover.stores.sqlite.rows import Row
 
     Values: TypeAlias = dict[str, apsw.SQLiteValue]
@@ -60,16 +62,24 @@ def page(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
 
 
 def _found(db: apsw.Connection, wanted: ExecutionFilter) -> list[ExecutionRow]:
-    limit = at_most(wanted.limit)
-    if wanted.q is None:
+    found = alike(wanted.q) if wanted.q is not None else []
+    if not found or any(_count(db, one) > MOST_ALIKE for one in found):
         ways = _candidates(db, wanted) if wanted.terms is None else _ways_of_terms(wanted.terms)
         return _searched(db, wanted, wanted, ways)
     lists = [_searched(db, with_tag_of(wanted), wanted, [("list_executions_of_tag", {})])]
-    for statement, first, last in alike(wanted.q):
-        of_id = statement == "list_executions_of_ids_from"
-        ends: Values = {"first": key(first), "last": key(last)} if of_id else {"first": first, "last": last}
-        lists.append(_waiting(db, _listed(db, wanted, [(statement, {**ends, "most": MOST_ALIKE})]), wanted))
-    return merged(lists, wanted, limit)
+    named = ExecutionFilter(after=wanted.after, limit=wanted.limit)
+    lists += [_searched(db, named, wanted, [(one.statement, _ends(one))]) for one in found]
+    return merged(lists, wanted, at_most(wanted.limit))
+
+
+def _count(db: apsw.Connection, found: AlikeCandidates) -> int:
+    count: int = db.execute(SQL[found.counted_by], {**_ends(found), "most": MOST_ALIKE + 1}).get
+    return count
+
+
+def _ends(found: AlikeCandidates) -> Values:
+    is_id = found.statement == "list_executions_of_ids_from"
+    return {"first": key(found.first), "last": key(found.last)} if is_id else {"first": found.first, "last": found.last}
 
 
 def _candidates(db: apsw.Connection, wanted: ExecutionFilter) -> list[tuple[str, Values]]:
@@ -107,8 +117,18 @@ def _searched(
     search = PartedSearch(wanted, at_most(wanted.limit))
     while (part := search.part) is not None:
         rows = _listed(db, replace(read, after=part.after, limit=part.limit), ways)
-        search.take(rows, _waiting(db, rows, wanted))
+        fitting = (
+            rows if (read.where, read.conditions) == (wanted.where, wanted.conditions) else _begun(db, rows, wanted)
+        )
+        search.take(rows, _waiting(db, fitting, wanted))
     return search.found[: at_most(wanted.limit)]
+
+
+def _begun(db: apsw.Connection, rows: list[ExecutionRow], wanted: ExecutionFilter) -> list[ExecutionRow]:
+    """Return the executions whose input contains and fulfils what a filter asks for."""
+    ids = _list([key(row.head.execution_id).hex() for row in rows])
+    asked = ExecutionFilter(where=wanted.where, conditions=wanted.conditions, limit=len(rows))
+    return _listed(db, asked, [("list_executions_of_ids", {"ids": ids})])
 
 
 def _listed(db: apsw.Connection, wanted: ExecutionFilter, ways: list[tuple[str, Values]]) -> list[ExecutionRow]:

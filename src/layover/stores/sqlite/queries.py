@@ -261,7 +261,7 @@ def point_of_token(db: apsw.Connection, hash_: bytes) -> Wait | None:
 
 def counts(db: apsw.Connection) -> dict[str, int]:
     """Count executions by status."""
-    return dict(db.execute(SQL["count_executions"]))
+    return {status: count for status, count in db.execute(SQL["count_executions"]) if count}
 
 
 def _list(values: Sequence[str]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from layover.ports.search_records import ExecutionTerms, TermCounts
 from layover.stores.checks import at_most, check_ids
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _NEWEST = (2**63 - 1, b"\xff" * 16)
 
+_Key: TypeAlias = tuple[bytes, int, bytes]  # of a row: the term, and the age and id of an execution
+
 
 class SqliteSearchTerms:
     """The search terms of the executions of a file."""
@@ -35,7 +37,7 @@ class SqliteSearchTerms:
     async def save(self, found: Sequence[ExecutionTerms]) -> int:
         """Replace the terms of executions and remove their marks."""
         check_ids([one.execution_id for one in found])
-        return await self._session.write(lambda db: sum(save(db, one) for one in found))
+        return await self._session.write(lambda db: save(db, found))
 
     async def read(self, execution_ids: Sequence[str]) -> list[ExecutionTerms | None]:
         """Read the terms of executions."""
@@ -54,19 +56,26 @@ def unindexed(db: apsw.Connection, after: Age | None, most: int) -> list[Age]:
     return [(at, text(id_)) for at, id_ in db.execute(SQL["unindexed_executions"], values)]
 
 
-def save(db: apsw.Connection, found: ExecutionTerms) -> bool:
-    """Replace the terms of an execution, if its log is still the one that they are of."""
-    id_ = key(found.execution_id)
-    db.execute(SQL["mark_indexed"], {"id": id_, "last_seq": found.last_seq})
-    if db.changes() != 1:
-        return False
-    ((created_at, stored),) = db.execute(SQL["stored_terms_of_execution"], {"id": id_})
-    before = unpacked(stored)
-    db.executemany(SQL["delete_terms"], [(term, created_at, id_) for term in before - found.terms])
-    db.executemany(SQL["insert_terms"], [(term, created_at, id_) for term in sorted(found.terms - before)])
-    if stored is None or before != found.terms:
-        db.execute(SQL["save_terms_of_execution"], {"id": id_, "terms": packed(found.terms)})
-    return True
+def save(db: apsw.Connection, found: Sequence[ExecutionTerms]) -> int:
+    """Replace the terms of executions whose logs are still those that they are of; return how many."""
+    gone: list[_Key] = []
+    added: list[_Key] = []
+    count = 0
+    for one in found:
+        id_ = key(one.execution_id)
+        db.execute(SQL["mark_indexed"], {"id": id_, "last_seq": one.last_seq})
+        if db.changes() != 1:
+            continue
+        ((created_at, stored),) = db.execute(SQL["stored_terms_of_execution"], {"id": id_})
+        before = unpacked(stored)
+        gone += [(term, created_at, id_) for term in before - one.terms]
+        added += [(term, created_at, id_) for term in one.terms - before]
+        if stored is None or before != one.terms:
+            db.execute(SQL["save_terms_of_execution"], {"id": id_, "terms": packed(one.terms)})
+        count += 1
+    db.executemany(SQL["delete_terms"], sorted(gone))  # in the order of the table: what is near is written together
+    db.executemany(SQL["insert_terms"], sorted(added))
+    return count
 
 
 def read(db: apsw.Connection, execution_id: str) -> ExecutionTerms | None:

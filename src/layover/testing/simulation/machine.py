@@ -45,6 +45,10 @@ class SimulatedMachine(Machine):
         """Return the clock of this life, which may be a little fast or slow."""
         return int((self._life.loop.time() * self._life.rate + self._life.boot) * 1000)
 
+    def worked(self) -> int:
+        """Return nothing: what a step takes of the processor is no part of a simulation."""
+        return 0
+
     def name(self) -> str:
         """Return the name of the life."""
         return self._life.name

@@ -1,3 +1,5 @@
+DROP TRIGGER forget_terms ON layover.heads;
+DROP FUNCTION layover.forget_terms();
 DROP TRIGGER mark_unindexed ON layover.heads;
 DROP FUNCTION layover.mark_unindexed();
 DROP TABLE layover.indexed_executions;

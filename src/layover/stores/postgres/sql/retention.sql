@@ -36,7 +36,7 @@ FOR UPDATE
 -- name: purge_executions
 -- Begins after `lock_closed_heads`: nothing can be added to executions whose heads are locked.
 WITH done AS MATERIALIZED (
-    SELECT h.execution_id, h.created_at, floor(h.created_at / 604800000.0::double precision)::integer AS era
+    SELECT h.execution_id, floor(h.created_at / 604800000.0::double precision)::integer AS era
     FROM layover.heads AS h
     LEFT JOIN layover.executions AS e ON e.execution_id = h.execution_id
     WHERE h.execution_id = ANY($1::uuid[])
@@ -89,20 +89,6 @@ delivered AS ( -- one that becomes pending at this moment stays, and is sent
 ),
 unplaced AS (
     DELETE FROM layover.places AS p USING done AS d WHERE p.execution_id = d.execution_id
-),
-termed AS (
-    DELETE FROM layover.search_terms AS s
-    USING (
-        SELECT d.execution_id, d.created_at, substring(i.terms FROM n.start FOR 17) AS term
-        FROM done AS d
-        JOIN layover.indexed_executions AS i ON i.execution_id = d.execution_id
-        CROSS JOIN LATERAL generate_series(1, length(i.terms), 17) AS n (start)
-        OFFSET 0 -- by itself, so that rows are sought by the whole key
-    ) AS w
-    WHERE s.term = w.term AND s.created_at = w.created_at AND s.execution_id = w.execution_id
-),
-indexed AS (
-    DELETE FROM layover.indexed_executions AS i USING done AS d WHERE i.execution_id = d.execution_id
 ),
 gone AS (
     DELETE FROM layover.heads AS h USING done AS d WHERE h.execution_id = d.execution_id RETURNING 1

@@ -80,30 +80,60 @@ ORDER BY e.created_at DESC, e.execution_id DESC
 LIMIT $1::bigint
 
 -- name: list_executions_of_correlations_from
--- Not in order, and so many at most: the beginning of a key may be that of very many.
+-- Sorted by age in the index alone, before rows are read: many keys may begin alike.
 SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
     e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM (
-    SELECT * FROM layover.executions WHERE correlation_id COLLATE "C" >= $1::text AND correlation_id COLLATE "C" < $2::text LIMIT $3::bigint
-) AS e
-JOIN layover.heads AS h ON h.execution_id = e.execution_id
+    SELECT alike.created_at, alike.execution_id
+    FROM (
+        SELECT created_at, execution_id
+        FROM layover.executions
+        WHERE correlation_id COLLATE "C" >= $4::text AND correlation_id COLLATE "C" < $5::text
+        OFFSET 0 -- sought by this, and not gone through by age, whatever the statistics say
+    ) AS alike
+    WHERE (alike.created_at, alike.execution_id) < ($2::bigint, $3::uuid)
+    ORDER BY alike.created_at DESC, alike.execution_id DESC
+    LIMIT $1::bigint
+) AS c
+JOIN layover.executions AS e ON e.execution_id = c.execution_id
+JOIN layover.heads AS h ON h.execution_id = c.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
+ORDER BY c.created_at DESC, c.execution_id DESC
+
+-- name: count_correlations_from
+SELECT count(*)
+FROM (SELECT 1 FROM layover.executions WHERE correlation_id COLLATE "C" >= $1::text AND correlation_id COLLATE "C" < $2::text LIMIT $3::bigint) AS s
 
 -- name: list_executions_of_ids_from
--- Not in order, and so many at most: the ids of what began in the same minutes begin alike.
+-- The same with the beginning of an id.
 SELECT
     h.execution_id, h.workflow, h.status, h.priority, h.last_seq, h.last_epoch, h.epoch, h.owner, h.wake_at,
     h.commands_seq, h.commands_done, h.takeovers, h.missing, h.missing_since, h.paused_at,
     v.workflow, v.hash, e.created_at, h.priority, e."user", e.parent_id, e.correlation_id, e.tags,
     e.finished_at, e.outcome, e.error_code, v.number, e.resume_count
 FROM (
-    SELECT * FROM layover.executions WHERE execution_id BETWEEN $1::uuid AND $2::uuid LIMIT $3::bigint
-) AS e
-JOIN layover.heads AS h ON h.execution_id = e.execution_id
+    SELECT alike.created_at, alike.execution_id
+    FROM (
+        SELECT created_at, execution_id
+        FROM layover.executions
+        WHERE execution_id BETWEEN $4::uuid AND $5::uuid
+        OFFSET 0 -- sought by this, and not gone through by age, whatever the statistics say
+    ) AS alike
+    WHERE (alike.created_at, alike.execution_id) < ($2::bigint, $3::uuid)
+    ORDER BY alike.created_at DESC, alike.execution_id DESC
+    LIMIT $1::bigint
+) AS c
+JOIN layover.executions AS e ON e.execution_id = c.execution_id
+JOIN layover.heads AS h ON h.execution_id = c.execution_id
 JOIN layover.versions AS v ON v.id = e.version_id
+ORDER BY c.created_at DESC, c.execution_id DESC
+
+-- name: count_ids_from
+SELECT count(*)
+FROM (SELECT 1 FROM layover.executions WHERE execution_id BETWEEN $1::uuid AND $2::uuid LIMIT $3::bigint) AS s
 
 -- name: list_executions_of_user
 SELECT
@@ -245,7 +275,8 @@ CROSS JOIN LATERAL (
     SELECT exists(
         SELECT
         FROM layover.pause_points AS p
-        WHERE p.execution_id = h.execution_id AND p.status = 'open' AND p.kind IN ('approval', 'form')
+        WHERE p.execution_id = h.execution_id AND p.status = 'open'
+            AND (p.kind IN ('approval', 'form')) IS TRUE -- not sought by: the key is enough
     ) AS has_open
     OFFSET 0 -- looked up execution by execution, also before the table has statistics
 ) AS now

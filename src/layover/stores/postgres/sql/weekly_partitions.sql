@@ -59,7 +59,7 @@ SELECT EXISTS (
 -- than the locked heads are seen as they were when the statement began, so a head that has moved since is not purged.
 WITH locked AS MATERIALIZED (
     SELECT
-        h.execution_id, h.created_at,
+        h.execution_id,
         h.status IN ('completed', 'failed', 'cancelled')
         AND h.last_seq = seen.last_seq
         AND e.finished_at < $3::bigint
@@ -85,21 +85,7 @@ verdict AS MATERIALIZED (
     FROM locked AS l
 ),
 gone AS MATERIALIZED (
-    SELECT l.execution_id, l.created_at FROM locked AS l WHERE (SELECT v.all_expendable FROM verdict AS v)
-),
-search_terms AS (
-    DELETE FROM layover.search_terms AS s
-    USING (
-        SELECT d.execution_id, d.created_at, substring(i.terms FROM n.start FOR 17) AS term
-        FROM gone AS d
-        JOIN layover.indexed_executions AS i ON i.execution_id = d.execution_id
-        CROSS JOIN LATERAL generate_series(1, length(i.terms), 17) AS n (start)
-        OFFSET 0 -- by itself, so that rows are sought by the whole key
-    ) AS w
-    WHERE s.term = w.term AND s.created_at = w.created_at AND s.execution_id = w.execution_id
-),
-indexed_executions AS (
-    DELETE FROM layover.indexed_executions AS t USING gone AS g WHERE t.execution_id = g.execution_id
+    SELECT l.execution_id FROM locked AS l WHERE (SELECT v.all_expendable FROM verdict AS v)
 ),
 waits AS (
     DELETE FROM layover.waits AS t
