@@ -4599,9 +4599,10 @@ export interface components {
          * ResumeEntry
          * @description An answer to a pause point in the resume queue of its execution.
          *
-         *         It is `pending` until it has its turn, `claimed` while what it released is at work, and `completed` once that has
-         *         come to rest. It has `failed` if the execution failed or was cancelled meanwhile, a node waits for an operator, or
-         *         the answer never had its turn: `failure_reason` says which. Only what is pending has a `position`, counted from 1;
+         *         It is `pending` until it has its turn, `claimed` while what it released is at work or is to be tried again, and
+         *         `completed` once that has come to rest. It has `failed` if the execution failed or was cancelled meanwhile, a node
+         *         waits for an operator, its question is asked again since the work after it failed, or the answer never had its
+         *         turn: `failure_reason` says which. Only what is pending has a `position`, counted from 1;
          *         an answer that can still be taken back has none yet. `leg_id` is the leg that applies it, known from the start;
          *         `parent_leg_id` and `depth` are those of that leg.
          */
