@@ -17,12 +17,13 @@ from playwright.async_api import expect
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Browser, Locator, Page
 
     from tests.api.harness import Api
 
 PHONE, DESK = 360, 1360
 SHOTS: Final = os.environ.get("LAYOVER_TEST_SHOTS", "")
+_MOST_TABS: Final = 120
 HOSTILE: Final = "<img src=x onerror=alert(1)> \u202egnirts \u2066" + "W" * 300
 _AXE = "() => axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations.map((one) => one.id + ' ' + one.nodes.map((n) => n.html.slice(0, 120)).join(' | ')))"  # noqa: E501 - one script
 _TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
@@ -56,6 +57,15 @@ class Seen(NamedTuple):
     async def press(self, *keys: str) -> None:
         for key in keys:
             await self.page.keyboard.press(key)
+
+    async def tab_to(self, target: Locator) -> None:
+        """Go to an element as a person without a pointer does; fail if it cannot be reached."""
+        await expect(target).to_be_visible()
+        for _ in range(_MOST_TABS):
+            await self.page.keyboard.press("Tab")
+            if await target.evaluate("(element) => element === document.activeElement"):
+                return
+        raise AssertionError(f"{target} is not reached by the Tab key")
 
     async def start(self, workflow: str, given: object, **more: object) -> str:
         """Start an execution as admin, and return its id once it rests."""
