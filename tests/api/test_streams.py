@@ -16,6 +16,7 @@ from layover.api.event_stream import Follower
 from layover.api.settings import ApiSettings
 from layover.service.permissions import caller_of
 from tests.api.harness import UNLIMITED, listening, served
+from tests.runtime.harness import Scripted, call, end, flow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -107,6 +108,26 @@ async def test_a_reconnecting_client_goes_on_behind_what_it_has_seen(tmp_path: P
     assert since == log[7:]
     assert after == log[151:]
     assert nothing == ["end"]
+
+
+async def test_large_values_are_left_out_for_those_who_show_what_happens(tmp_path: Path) -> None:
+    rows = list(range(1_000))
+    given = {"text": "y" * 900_000, "rows": rows, "small": 1}
+    async with served(tmp_path, Scripted({"text": "x" * 900_000})) as api:
+        await api.engine.workflows.register(flow(call("a"), end("${nodes.a}")))
+        id_ = (await api.engine.executions.start("flow", given, wait="end")).id
+        path = f"/executions/{id_}/stream"
+        whole = [one.data async for one in followed(api, path) if one.id is not None]
+        brief = [one.data async for one in followed(api, f"{path}?largest=1000") if one.id is not None]
+        refused = await api.get(f"{path}?largest=1")
+
+    assert [one["type"] for one in brief] == [one["type"] for one in whole]
+    assert max(len(msgspec.json.encode(one)) for one in brief) < 4_000
+    (created,) = (one for one in brief if one["type"] == "ExecutionCreated")
+    assert created["data"]["input"]["small"] == 1
+    assert created["data"]["input"]["rows"] == {"$omitted": len(msgspec.json.encode(rows))}
+    assert set(created["data"]["input"]["text"]) == {"y"}
+    assert refused.code == "invalid_parameter"
 
 
 async def test_a_silent_execution_gives_signs_of_life(tmp_path: Path) -> None:

@@ -17,12 +17,13 @@ from playwright.async_api import expect
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from playwright.async_api import Browser, Page
+    from playwright.async_api import Browser, Locator, Page
 
     from tests.api.harness import Api
 
 PHONE, DESK = 360, 1360
 SHOTS: Final = os.environ.get("LAYOVER_TEST_SHOTS", "")
+_MOST_TABS: Final = 120
 HOSTILE: Final = "<img src=x onerror=alert(1)> \u202egnirts \u2066" + "W" * 300
 _AXE = "() => axe.run(document, {resultTypes: ['violations']}).then((found) => found.violations.map((one) => one.id + ' ' + one.nodes.map((n) => n.html.slice(0, 120)).join(' | ')))"  # noqa: E501 - one script
 _TOO_WIDE = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
@@ -48,13 +49,23 @@ class Seen(NamedTuple):
         await self.shot(name)
         if not await self.page.evaluate("() => 'axe' in window"):
             await self.page.evaluate((files("axe_playwright_python") / "axe.min.js").read_text("utf-8"))
-        assert (name, await self.page.evaluate(_AXE)) == (name, [])
-        assert (name, await self.page.evaluate(_TOO_WIDE)) == (name, False)
-        assert (name, self.errors) == (name, [])
+        violations = await self.page.evaluate(_AXE)
+        assert violations == [], (name, violations)
+        assert not await self.page.evaluate(_TOO_WIDE), f"{name} is too wide"
+        assert self.errors == [], (name, self.errors)
 
     async def press(self, *keys: str) -> None:
         for key in keys:
             await self.page.keyboard.press(key)
+
+    async def tab_to(self, target: Locator) -> None:
+        """Go to an element as a person without a pointer does; fail if it cannot be reached."""
+        await expect(target).to_be_visible()
+        for _ in range(_MOST_TABS):
+            await self.page.keyboard.press("Tab")
+            if await target.evaluate("(element) => element === document.activeElement"):
+                return
+        raise AssertionError(f"{target} is not reached by the Tab key")
 
     async def start(self, workflow: str, given: object, **more: object) -> str:
         """Start an execution as admin, and return its id once it rests."""

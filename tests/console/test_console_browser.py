@@ -55,6 +55,9 @@ async def test_every_screen_is_accessible_fits_and_keeps_the_policy(
         await expect(page.locator(".react-flow__node", has_text="choose")).to_be_visible()
         await expect(page.get_by_text("prepare finished")).to_be_visible()
         await seen.check(f"execution-{name}")
+        for tab in ("Data", "Children", "Logs"):
+            await page.get_by_role("button", name=tab, exact=True).click()
+            await seen.check(f"execution-{tab.lower()}-{name}")
         await seen.open(f"/executions/{server.onboarding}?node=prepare", "onboarding")
         await expect(page.get_by_role("dialog", name="Node prepare")).to_contain_text("Output")
         await seen.check(f"node-{name}")

@@ -108,6 +108,23 @@ async def test_an_operator_stops_a_batch_reads_its_results_and_has_it_continue(
         assert seen.errors == []
 
 
+async def test_an_operator_needs_no_pointer(browser: Browser, server: Operated) -> None:
+    async with signed_in(browser, server.api, path="/console/workflows") as seen:
+        page = seen.page
+        await seen.press("g", "o")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Operations")
+        tabs = page.get_by_role("navigation", name="Operations")
+        await seen.tab_to(tabs.get_by_role("link", name="Audit", exact=True))
+        await seen.press("Enter")
+        entries = page.get_by_role("list", name="Audit", exact=True)
+        await seen.tab_to(entries.get_by_role("button", name="Details").first)
+        await seen.press("Enter")
+        await expect(page.get_by_role("dialog")).to_contain_text("credential")
+        await seen.press("Escape")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert seen.errors == []
+
+
 async def test_a_trigger_is_paused_a_destination_disabled_and_a_key_ended(
     browser: Browser,
     server: Operated,

@@ -153,6 +153,29 @@ async def test_a_workflow_is_written_saved_and_changed_by_keys_alone(browser: Br
         assert seen.errors == []
 
 
+async def test_a_workflow_is_looked_at_paused_and_resumed_by_keys_alone(browser: Browser, api: Api) -> None:
+    await api.engine.workflows.register({**FIRST, "name": "keyed"})
+    async with signed_in(browser, api, path="/console/executions") as seen:
+        page = seen.page
+        await seen.press("g", "w")
+        await seen.tab_to(page.get_by_role("link", name="keyed"))
+        await seen.press("Enter")
+        await seen.tab_to(page.get_by_role("button", name="YAML"))
+        await seen.press("Enter")
+        await expect(page.get_by_role("region", name="Definition in YAML")).to_contain_text("for_each: input.lines")
+        await page.keyboard.press("Control+Home")
+        await seen.tab_to(page.get_by_role("button", name="Pause workflow"))
+        await seen.press("Enter")
+        await seen.tab_to(page.get_by_role("dialog").get_by_role("button", name="Pause workflow", exact=True))
+        await seen.press("Enter")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+        assert (await api.get("/workflows/keyed")).json["state"] == "paused"
+        await seen.tab_to(page.get_by_role("button", name="Resume workflow"))
+        await seen.press("Enter")
+        await expect(page.get_by_role("button", name="Pause workflow")).to_be_visible()
+        assert seen.errors == []
+
+
 async def test_the_yaml_of_a_version_is_that_version(browser: Browser, api: Api) -> None:
     """What the editor shows says the same as what is stored: a comment alone makes no new version."""
     await api.engine.workflows.register({**FIRST, "name": "odd"})

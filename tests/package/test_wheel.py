@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 
 import pytest
+
+from tests.api.browser import plain_browser
+from tests.load.serving import ADMIN_KEY, serving
 
 _ROOT = Path(__file__).parents[2]
 
@@ -57,17 +62,27 @@ def test_it_has_the_page_that_shows_the_document(installed: Path) -> None:
     assert {one.name for one in folder.iterdir()} == {"page.html", "app.js", "style.css"}
 
 
-_CONSOLE = """
-import re
-from layover.console.assets import console_page, find_asset
-page, headers = console_page("/tools")
-names = re.findall(r"/assets/([^\\"]+)", page.decode())
-print(headers["cache-control"], len(names) > 0, all(find_asset(name) is not None for name in names))
-"""
+async def test_it_serves_the_console(installed: Path, tmp_path: Path) -> None:
+    database, ours = f"sqlite:///{tmp_path}/served.db", {"PYTHONPATH": str(installed)}
+    async with serving(database, tmp_path, {}, environment=ours) as server, plain_browser() as browser:
+        visitor = await browser.get(f"{server.url}/console")
+        await browser.api("POST", f"{server.url}/api/v1/session", b'{"key":"%s"}' % ADMIN_KEY.encode())
+        page = await browser.get(f"{server.url}/console/executions")
+        assets = re.findall(r"/assets/([^\"]+)", page.body.decode())
+        found = [await browser.get(f"{server.url}/console/assets/{name}") for name in assets]
+    assert (visitor.status, visitor.headers["location"]) == (303, "/sign-in?next=%2Fconsole")
+    assert (page.status, len(assets) > 0) == (200, True)
+    assert {one.status for one in found} == {200}
 
 
-def test_it_serves_the_console(installed: Path, tmp_path: Path) -> None:
-    assert _run(installed, tmp_path, sys.executable, "-c", _CONSOLE) == "no-cache True True\n"
+def test_the_source_package_has_the_built_console_and_not_its_sources(tmp_path: Path) -> None:
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=_ROOT, check=True, capture_output=True, timeout=120)  # noqa: S603 - our own package
+    (made,) = tmp_path.glob("layover-*.tar.gz")
+    with tarfile.open(made) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert "src/layover/console/static/index.html" in names
+    assert not [name for name in names if name.startswith("console/") or "node_modules" in name]
 
 
 def test_it_has_every_statement_and_every_migration(installed: Path) -> None:

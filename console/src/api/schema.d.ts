@@ -511,7 +511,7 @@ export interface paths {
         };
         /**
          * Follow an execution: each event of its log as a server-sent event, until its end.
-         * @description A client that was cut off goes on by `Last-Event-ID` behind what it has seen. When the credentials are no longer valid, the stream ends.
+         * @description A client that was cut off goes on by `Last-Event-ID` behind what it has seen. One that shows what happens, and needs no data, has large values left out by `largest`. When the credentials are no longer valid, the stream ends.
          *
          *     Needs the permission `execution:read`.
          */
@@ -533,7 +533,7 @@ export interface paths {
         };
         /**
          * Follow all executions: each that begins, goes on, waits or ends, as a list shows it then.
-         * @description An `execution` is sent as it is then, however often it changed since it was sent last; after `lost`, and after it was cut off, a client reads its lists again. Executions beyond the 100 newest are told of if this server, or on PostgreSQL another instance, has to do with them. When the credentials are no longer valid, the stream ends.
+         * @description An `execution` is sent as it is then, however often it changed since it was sent last; after `lost`, and after it was cut off, a client reads its lists again. It does not matter which process makes the change; only on PostgreSQL behind a pooler, where instances cannot tell each other, executions beyond the 100 newest are told of if this server drives them. When the credentials are no longer valid, the stream ends.
          *
          *     Needs the permission `execution:read`.
          */
@@ -8498,6 +8498,8 @@ export interface operations {
             query?: {
                 /** @description The number of the first event. */
                 since?: number;
+                /** @description Bytes of a value in an event. Of a longer text the beginning is sent, of other values `{"$omitted": bytes}`. */
+                largest?: number;
             };
             header?: {
                 /** @description The number of the last event that was seen: what comes is what is behind it. */

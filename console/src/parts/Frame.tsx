@@ -2,9 +2,11 @@
 import { useEffect, useRef, useState } from "react";
 import { Problem } from "../api/client";
 import { signInPath } from "../lib/base";
+import { brief } from "../lib/brief";
 import { usePreferences } from "../lib/preferences";
 import { age, moment } from "../lib/time";
 import { en } from "../words/en";
+import { Download } from "./Long";
 
 export function useTitle(title: string): void {
   useEffect(() => {
@@ -130,7 +132,7 @@ export function Dialog(props: {
 
 const LONGEST = 20_000;
 
-/** Data as it is; of much, the beginning. */
+/** Data as it is; of much, the beginning, and all of it as a file. */
 export function Data({ label, value }: { label: string; value: unknown }) {
   const text = typeof value === "string" ? value : (JSON.stringify(value, null, 2) ?? "");
   return (
@@ -138,8 +140,9 @@ export function Data({ label, value }: { label: string; value: unknown }) {
       <h3>{label}</h3>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
       <pre tabIndex={0} role="region" aria-label={label}>
-        {text.length > LONGEST ? `${text.slice(0, LONGEST)} …` : text}
+        {brief(text, LONGEST)}
       </pre>
+      {text.length > LONGEST && <Download text={text} name={label} />}
     </section>
   );
 }

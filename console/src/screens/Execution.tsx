@@ -133,6 +133,7 @@ export function Execution() {
           {tab === "data" && (
             // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
             <div className="panel" tabIndex={0} role="region" aria-label={words.data}>
+              <h2 className="hidden">{words.data}</h2>
               <Data label={words.input} value={one.input} />
               {one.output !== null && one.output !== undefined && <Data label={words.output} value={one.output} />}
               <Data label={words.variables} value={one.variables} />

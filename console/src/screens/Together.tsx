@@ -11,6 +11,7 @@ import { Dialog } from "../parts/Frame";
 import { Long } from "../parts/Long";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
+import { titleOf } from "./point/facts";
 
 type PausePoint = Schemas["PausePoint"];
 const words = acts.together;
@@ -66,7 +67,7 @@ export function Together({ points, close }: { points: readonly PausePoint[]; clo
                 {failed.map(({ item, error }) => (
                   <li key={item.id} className="notice bad">
                     <p>
-                      <bdi>{item.title || item.node}</bdi>
+                      <bdi>{titleOf(item)}</bdi>
                     </p>
                     <p className="soft">
                       <bdi>{reason(error)}</bdi>
@@ -119,7 +120,7 @@ export function Together({ points, close }: { points: readonly PausePoint[]; clo
                 {rows.map(({ point, values }) => (
                   <tr key={point.id}>
                     <td>
-                      <bdi>{point.title || point.node}</bdi>
+                      <bdi>{titleOf(point)}</bdi>
                     </td>
                     {values.map((value, i) => (
                       <td key={names[i]}>

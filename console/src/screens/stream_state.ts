@@ -25,6 +25,7 @@ const AT_REST = 5_000; // queries are read again at most so often
 const FIRST = 500; // events that are read at first, the newest
 const MOST = 2_000; // events that are kept while more arrive: a page that is open for days does not grow
 const PAGE = 100;
+const LARGEST = 4_000; // bytes of a value in an event: sentences need no more, and queries have all of it
 const ENDS = new Set(["NodeCompleted", "NodeFailed", "NodeInDoubt", "NodeUndone", "NodeUndoFailed"]);
 
 function readAll<T>(messages: readonly Message[], name: (event: string) => boolean): T[] {
@@ -63,7 +64,7 @@ export function useStream(id: string, newest: number | undefined): Followed {
       }, AT_REST);
     };
     let wasLive = true;
-    const stop = follow(`/api/v1/executions/${id}/stream?since=${since}`, {
+    const stop = follow(`/api/v1/executions/${id}/stream?since=${since}&largest=${LARGEST}`, {
       tell: (state) => {
         setFeed(state);
         // The data are as old as the loss; tries that fail make them no younger.

@@ -1,5 +1,6 @@
 /** Texts of acts on many things at once, of iterations, and of data that grew old. */
 export const acts = {
+  download: "Download all",
   stale: (age: string) => `Data ${age} old`,
   select: (what: string) => `Select ${what}`,
   selected: (n: number) => `${n} selected`,

@@ -1,8 +1,9 @@
 /** Events of a log as sentences. What only the engine needs has none, and is not listed. */
 import type { Schemas } from "../api/client";
+import { brief } from "../lib/brief";
 
 type Event = Schemas["Event"];
-const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const text = (value: unknown): string => (typeof value === "string" ? brief(value, 500) : "");
 const by = (event: Event): string => (text(event.data.by) ? ` by ${text(event.data.by)}` : "");
 const because = (event: Event): string => (text(event.data.reason) ? `: ${text(event.data.reason)}` : "");
 const message = (event: Event): string => text((event.data.error as { message?: unknown } | undefined)?.message);

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from layover.api.problems import Refusal
+from layover.api.shown import without_large_values
 from layover.model.shared import encode
 from layover.runtime.queries.changes import LineWatch, next_change
 from layover.runtime.results.executions import event_of
@@ -97,8 +98,13 @@ class Streams:
             if follower.credential == credential:
                 follower.ended.set()
 
-    async def follow(self, engine: Runtime, execution_id: str, since: int, follower: Follower) -> AsyncGenerator[bytes]:
-        """Give the events of an execution from a number on, until it has ended, or the follower may not go on."""
+    async def follow(
+        self, engine: Runtime, execution_id: str, since: int, follower: Follower, largest: int | None = None
+    ) -> AsyncGenerator[bytes]:
+        """Give the events of an execution from a number on, until it has ended, or the follower may not go on.
+
+        Values of more than `largest` bytes are left out.
+        """
         loop = asyncio.get_running_loop()
         lines = LineWatch(engine.instance, execution_id, may_read=follower.may_debug)
         with self.counted(follower), engine.instance.progress.watch(execution_id) as progress:
@@ -111,7 +117,7 @@ class Streams:
                         return
                 entries = await engine.queries.history(execution_id, since, ahead)
                 size = 0
-                for piece in _pieces(entries):
+                for piece in _pieces(entries, largest):
                     size += len(piece)
                     yield piece
                 if entries:
@@ -144,11 +150,11 @@ class Streams:
                 del self._open[user]
 
 
-def _pieces(entries: Iterable[HistoryEntry]) -> Iterator[bytes]:
+def _pieces(entries: Iterable[HistoryEntry], largest: int | None) -> Iterator[bytes]:
     """Give events in few pieces: to send one costs more than to make it."""
     piece = bytearray()
     for entry in entries:
-        piece += _encode_event(entry)
+        piece += _encode_event(entry, largest)
         if len(piece) >= _PIECE:
             yield bytes(piece)
             piece.clear()
@@ -156,9 +162,12 @@ def _pieces(entries: Iterable[HistoryEntry]) -> Iterator[bytes]:
         yield bytes(piece)
 
 
-def _encode_event(entry: HistoryEntry) -> bytes:
+def _encode_event(entry: HistoryEntry, largest: int | None) -> bytes:
     event = event_of(entry)
-    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), encode(event))
+    data = encode(event)
+    if largest is not None and len(data) > largest:
+        data = encode(without_large_values(event, largest))
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (event.seq, event.type.encode(), data)
 
 
 def _reported(row: NodeProgress) -> bytes:

@@ -1,5 +1,7 @@
 /** What is said of a pause point in a line or two, in lists and in its sheet. */
+
 import type { Schemas } from "../../api/client";
+import { brief } from "../../lib/brief";
 import { length, moment } from "../../lib/time";
 import { en } from "../../words/en";
 import { point as words } from "../../words/point";
@@ -7,7 +9,7 @@ import { point as words } from "../../words/point";
 type PausePoint = Schemas["PausePoint"];
 
 export function titleOf(point: PausePoint): string {
-  return point.title || point.node;
+  return brief(point.title || point.node);
 }
 
 /** How much of the time is left, and what happens when it is over. */

@@ -29,6 +29,18 @@ class StreamQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where to begin."""
 
     since: Annotated[int, Meta(ge=0, le=_MOST, description="The number of the first event.")] = 0
+    largest: (
+        Annotated[
+            int,
+            Meta(
+                ge=100,
+                le=_MOST,
+                description="Bytes of a value in an event. Of a longer text the beginning is sent, of other values"
+                ' `{"$omitted": bytes}`.',
+            ),
+        ]
+        | None
+    ) = None
 
 
 @routes.get(
@@ -42,7 +54,8 @@ class StreamQuery(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 async def stream(call: Request[None, StreamQuery]) -> Stream:
     """Follow an execution: each event of its log as a server-sent event, until its end.
 
-    A client that was cut off goes on by `Last-Event-ID` behind what it has seen. When the credentials are no longer
+    A client that was cut off goes on by `Last-Event-ID` behind what it has seen. One that shows what happens, and needs
+    no data, has large values left out by `largest`. When the credentials are no longer
     valid, the stream ends.
     """
     execution_id = checked_id(call.path["id"])
@@ -52,7 +65,7 @@ async def stream(call: Request[None, StreamQuery]) -> Stream:
     streams = call.services.streams
     streams.check(call.caller.user)
     follower = Follower(call.caller, lambda: _may_follow(call))
-    return Stream(streams.follow(call.services.runtime, execution_id, since, follower))
+    return Stream(streams.follow(call.services.runtime, execution_id, since, follower, call.query.largest))
 
 
 @routes.get(
