@@ -77,7 +77,7 @@ async def _executions(seen: Seen) -> None:
 async def _execution(seen: Seen) -> None:
     await expect(seen.page.locator(".react-flow__node", has_text="choose")).to_be_visible()
     await expect(seen.page.get_by_text("prepare finished")).to_be_visible()
-    await expect(seen.page.get_by_role("link", name="Decide")).to_be_visible()
+    await expect(seen.page.get_by_role("link", name="Decide on choose")).to_be_visible()
 
 
 async def _workflow(seen: Seen) -> None:

@@ -24,6 +24,15 @@ test("what is the same in all stands once, and what differs has a column, also w
     ['{"c":2}', "–"],
     ['{"c":3}', "x"],
   ]);
+  const leads = (approved: string) => ({ leads_to: { approved, rejected: "It ends" } });
+  const led = differences([point("1", {}, leads("A ships")), point("2", {}, leads("B ships"))], {
+    approved: "When approved",
+  });
+  expect([led.same, led.names, led.rows[1]!.values]).toEqual([
+    [["rejected", "It ends"]],
+    ["When approved"],
+    ["B ships"],
+  ]);
   expect(differences([point("1", "text"), point("2", "other")]).names).toEqual(["shown"]);
 });
 

@@ -86,7 +86,7 @@ async def test_a_wait_for_time_is_ended_in_the_drawer(browser: Browser, server: 
     started = (await server.api.post("/executions", {"workflow": "nightly", "wait": "5s"})).json["id"]
     async with signed_in(browser, server.api, PHONE, path=f"/console/executions/{started}?node=sleep") as seen:
         drawer = seen.page.get_by_role("dialog", name="Node sleep")
-        await expect(drawer).to_contain_text("waiting")
+        await expect(drawer).to_contain_text("It waits until")
         await seen.check("node-timer-phone")
         await drawer.get_by_role("button", name="Go on now").click()
         await expect(drawer.get_by_role("button", name="Go on now")).to_have_count(0)

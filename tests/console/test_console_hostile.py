@@ -71,6 +71,7 @@ async def test_hostile_texts_are_texts_at_a_question_and_in_its_execution(
         await page.get_by_label("Your question").fill(HOSTILE)
         await page.get_by_role("button", name="Ask back").last.click()
         await expect(page.get_by_role("article")).to_contain_text("No reply yet.")
+        await expect(page.get_by_role("article").locator(".asked-back")).to_contain_text(_BEGINNING)
         await page.get_by_label("Comment").fill(HOSTILE)
         await page.get_by_role("combobox").select_option(index=1)
         await page.get_by_role("button", name="Reject").click()

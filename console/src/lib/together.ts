@@ -21,13 +21,14 @@ function text(value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** The shown values of some questions: those that are the same in all, and those that differ, in a table. */
-export function differences(points: readonly PausePoint[]): Differences {
-  const shown = points.map((point) =>
-    typeof point.shown === "object" && point.shown !== null && !Array.isArray(point.shown)
+/** What some questions show and lead to: what is the same in all, and what differs, in a table. */
+export function differences(points: readonly PausePoint[], ports: Record<string, string> = {}): Differences {
+  const shown = points.map((point) => ({
+    ...(typeof point.shown === "object" && point.shown !== null && !Array.isArray(point.shown)
       ? (point.shown as Record<string, unknown>)
-      : ({ shown: point.shown } as Record<string, unknown>),
-  );
+      : { shown: point.shown }),
+    ...Object.fromEntries(Object.entries(point.leads_to ?? {}).map(([port, told]) => [ports[port] ?? port, told])),
+  })) as Record<string, unknown>[];
   const all = [...new Set(shown.flatMap((one) => Object.keys(one)))];
   const differ = all.filter((name) => new Set(shown.map((one) => text(one[name]))).size > 1);
   const first = shown[0] ?? {};

@@ -50,7 +50,16 @@ export function Loading() {
   ) : null;
 }
 
-export function Refused({ error, retry }: { error: unknown; retry?: () => void }) {
+/** What was refused, in the words of the screen for its code, or in those of the server. */
+export function Refused({
+  error,
+  retry,
+  words,
+}: {
+  error: unknown;
+  retry?: () => void;
+  words?: Record<string, string>;
+}) {
   const problem = error instanceof Problem ? error : null;
   if (problem?.status === 401)
     return (
@@ -68,7 +77,7 @@ export function Refused({ error, retry }: { error: unknown; retry?: () => void }
         ? en.unreachable
         : problem.status === 403
           ? en.forbidden(problem.message)
-          : problem.message;
+          : (words?.[problem.code] ?? problem.message);
   return (
     <div className="notice bad" role="alert">
       <p>{text}</p>

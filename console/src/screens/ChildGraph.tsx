@@ -18,7 +18,7 @@ export function childGraph(one: Execution, children: readonly Execution[]): Sche
   const node = (it: Execution, parent: string | null = null) => ({
     id: it.id,
     node: it.workflow,
-    label: it.correlation_id || it.workflow,
+    label: it.correlation_id || it.id.slice(-8),
     type: it.workflow,
     status: it.status,
     parent,

@@ -66,16 +66,19 @@ export function Inbox() {
         <h1>{words.titles[current]}</h1>
         {current === "me" && <Stale at={inbox.dataUpdatedAt} after={inbox.isError ? 0 : 90_000} />}
         {current === "me" && items.length > 1 && (
-          <Link
-            to="/"
-            search={{ ...(point ? { point } : {}), ...(byDeadline ? {} : { order: "deadline" }) }}
+          <button
+            type="button"
             className="chip order"
-            role="button"
             aria-pressed={byDeadline}
-            activeProps={{}}
+            onClick={() =>
+              navigate({
+                to: "/",
+                search: { ...(point ? { point } : {}), ...(byDeadline ? {} : { order: "deadline" }) },
+              })
+            }
           >
             {words.byDeadline}
-          </Link>
+          </button>
         )}
         <nav className="tabs" aria-label={en.nav.inbox}>
           {TABS.map((one) => (

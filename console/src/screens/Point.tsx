@@ -172,7 +172,7 @@ function PointSheet(props: { point: PausePoint; next: string | undefined; go: (i
           <bdi>{told}</bdi>
         </p>
       )}
-      {act.error && <Refused error={act.error} />}
+      {act.error && <Refused error={act.error} words={pointWords.refusals} />}
       <Back go={props.go} />
     </article>
   );

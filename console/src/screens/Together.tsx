@@ -12,6 +12,7 @@ import { Long } from "../parts/Long";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
 import { titleOf } from "./point/facts";
+import { point as pointWords } from "../words/point";
 
 type PausePoint = Schemas["PausePoint"];
 const words = acts.together;
@@ -32,8 +33,9 @@ export function Together({ points, close }: { points: readonly PausePoint[]; clo
   const [through, setThrough] = useState(0);
   const first = shown[0]!;
   const isApproval = first.kind === "approval";
+  const isAsked = shown.some((point) => point.comment_required); // for a comment
   const fields = first.schema === null || first.schema === undefined ? [] : fieldsOf(first.schema);
-  const { same, names, rows } = differences(shown);
+  const { same, names, rows } = differences(shown, pointWords.ports);
   const all = useMutation({
     mutationFn: (what: Decide): Promise<Outcome<PausePoint>[]> =>
       sendAll(shown, (point) => send(point, what), setThrough),
@@ -41,6 +43,7 @@ export function Together({ points, close }: { points: readonly PausePoint[]; clo
   });
   const decide = (act: Decide["act"]) => {
     if (act === "reject" && !comment.trim()) return setWrong({ comment: en.inbox.needsComment });
+    if (isAsked && !comment.trim()) return setWrong({ comment: pointWords.needsComment });
     let data: unknown;
     let problems: Record<string, string> = {};
     if (fields === null) {
@@ -155,7 +158,7 @@ export function Together({ points, close }: { points: readonly PausePoint[]; clo
               </div>
             )}
             <div className="field">
-              <label htmlFor="together-comment">{en.inbox.comment}</label>
+              <label htmlFor="together-comment">{isAsked ? pointWords.commentRequired : en.inbox.comment}</label>
               <textarea
                 id="together-comment"
                 rows={2}

@@ -14,6 +14,7 @@ export const planWords = {
   kept: "Results it begins with",
   otherInput: "With another input",
   forkDo: "Start the fork",
+  waitsUntil: (at: string) => `It waits until ${at} at the latest.`,
   runNow: "Go on now",
   retryNow: "Try again now",
 };

@@ -47,6 +47,11 @@ export const point = {
     approved: "You have approved. It goes on when enough have decided.",
     rejected: "You have rejected. It goes on when enough have decided.",
   },
+  refusals: {
+    point_changed: "This question has changed since you read it. Read it again, then decide. What you typed is kept.",
+    claimed: "Another person has claimed it. Take it over, or leave it to them.",
+    no_requester: "There is nobody to ask: say to whom your question goes.",
+  } as Record<string, string>,
   waits: {
     timer: "This waits for a time, not for a person.",
     signal: "This waits for a signal from outside, not for a person.",

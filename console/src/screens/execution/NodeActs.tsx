@@ -2,6 +2,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { client, key, type Schemas, take } from "../../api/client";
+import { moment } from "../../lib/time";
 import { Refused } from "../../parts/Frame";
 import { en } from "../../words/en";
 import { planWords } from "../../words/plan";
@@ -35,6 +36,9 @@ export function NodeActs(props: {
   });
   return (
     <>
+      {waits.some((wait) => wait.until) && (
+        <p className="soft">{planWords.waitsUntil(moment(waits.find((wait) => wait.until)!.until!))}</p>
+      )}
       <div className="acts">
         {asked && (
           <Link to="/" search={{ point: asked.for! }} className="button main">
