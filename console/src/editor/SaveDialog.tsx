@@ -2,6 +2,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { asText, client, key, type Schemas, take } from "../api/client";
+import { workflowsQuery } from "../api/queries";
 import { Dialog, Loading, Refused } from "../parts/Frame";
 import { Changes } from "../screens/workflow/Changes";
 import { count, PlanGroups, splitPlan } from "../screens/workflow/Plan";
@@ -28,9 +29,11 @@ export function SaveDialog(props: {
     gcTime: 0,
   });
   const before = useQuery({ ...versionGraphQuery(name, found.data?.before), enabled: found.data !== undefined });
-  // Of a new one, whether its name is taken; of another, whether its text was written anew meanwhile.
-  const stored = useQuery({ ...sourceQuery(name), staleTime: 0 });
-  const isTaken = isNew && stored.data !== undefined;
+  // Whether a new one takes a name that is taken, and whether the text of another was written anew meanwhile.
+  const known = useQuery({ ...workflowsQuery, enabled: isNew, staleTime: 0 });
+  const stored = useQuery({ ...sourceQuery(name), enabled: !isNew, staleTime: 0 });
+  const isTaken = isNew && (known.data?.items.some((one) => one.name === name) ?? false);
+  const isLooked = (isNew ? known : stored).isFetchedAfterMount;
   const plan = useQuery({ ...planQuery(name, text), enabled: !isNew });
   const under = plan.data && splitPlan(plan.data);
   const save = useMutation({
@@ -48,11 +51,11 @@ export function SaveDialog(props: {
     },
   });
   const compared = found.data;
-  const isReady = stored.isFetchedAfterMount && (isNew ? !isTaken : compared !== undefined);
+  const isReady = isLooked && (isNew ? !isTaken : compared !== undefined);
   const isAlike = compared !== undefined && compared.after === compared.before;
   return (
     <Dialog title={isAlike ? words.saveText : words.saveTitle} close={props.close} side>
-      {!stored.isFetchedAfterMount ? (
+      {!isLooked ? (
         <Loading />
       ) : isNew ? (
         isTaken ? (
