@@ -315,6 +315,56 @@ async def test_switches_do_what_they_say(browser: Browser, api: Api) -> None:
         assert seen.errors == []
 
 
+async def test_breakpoints_of_a_workflow_are_shown_and_cleared(browser: Browser, api: Api) -> None:
+    await api.ask("POST", "/workflows", raw=NEW.replace("fresh", "broken-at").encode(), headers=YAML)
+    await api.post("/workflows/broken-at/pause", {"before": "look", "reason": "Watch this"})
+    async with signed_in(browser, api, path="/console/workflows/broken-at") as seen:
+        page = seen.page
+        await expect(page.get_by_text("Executions pause before look.")).to_contain_text("Watch this")
+        await seen.check("breakpoint")
+        await page.get_by_role("button", name="Do not pause before look").click()
+        await expect(page.get_by_text("Executions pause before look.")).to_have_count(0)
+        assert (await api.get("/workflows/broken-at")).json["breakpoints"] == {}
+        assert seen.errors == []
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+async def test_the_palette_goes_to_screens_workflows_and_executions_and_begins_things(
+    browser: Browser, api: Api, width: int
+) -> None:
+    (one, *_) = (await api.get("/executions?workflow=claims")).json["items"]
+    async with signed_in(browser, api, width) as seen:
+        page, title = seen.page, seen.page.get_by_role("heading", level=1)
+        chosen = page.get_by_role("option", selected=True)
+
+        async def choose(typed: str, shown: str) -> None:
+            await seen.press("Control+k")
+            await page.keyboard.type(typed)
+            await expect(chosen).to_contain_text(shown)
+            await seen.press("Enter")
+
+        await seen.press("Control+k")
+        await page.keyboard.type("claims")
+        await expect(chosen).to_contain_text("claims")
+        await seen.check(f"palette-{width}")
+        await seen.press("ArrowDown")
+        await expect(chosen).to_contain_text("Start claims")
+        await seen.press("Enter")
+        await expect(page.get_by_role("dialog", name="Start claims")).to_be_visible()
+        await seen.press("Escape")
+        await choose("operations aud", "Operations: Audit")
+        await expect(page.get_by_role("list", name="Audit")).to_be_visible()
+        await choose("new work", "New workflow")
+        await expect(title).to_contain_text("New workflow")
+        await choose(one["id"], one["id"])
+        await expect(title).to_contain_text("claims")
+        await choose("nothing-has-this-name", "Executions: nothing-has-this-name")
+        await expect(page.get_by_text("No execution fits this filter.")).to_be_visible()
+        await choose("keyb", "Keyboard")
+        await expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
+        assert seen.errors == []
+
+
 async def test_executions_that_one_begins_are_drawn_as_they_come(browser: Browser, api: Api) -> None:
     asking = {"id": "look", "type": "approval", "title": "Go on?"}
     one_by_one = {"id": "run", "type": "workflow", "workflow": "one", "input": "${line}"}

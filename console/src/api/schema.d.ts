@@ -533,7 +533,7 @@ export interface paths {
         };
         /**
          * Follow all executions: each that begins, goes on, waits or ends, as a list shows it then.
-         * @description An `execution` is sent as it is then, however often it changed since it was sent last; after `lost`, and after it was cut off, a client reads its lists again. Executions beyond the 100 newest are told of if this server, or on PostgreSQL another instance, has to do with them. When the credentials are no longer valid, the stream ends.
+         * @description An `execution` is sent as it is then, however often it changed since it was sent last; after `lost`, and after it was cut off, a client reads its lists again. It does not matter which process makes the change; only on PostgreSQL behind a pooler, where instances cannot tell each other, executions beyond the 100 newest are told of if this server drives them. When the credentials are no longer valid, the stream ends.
          *
          *     Needs the permission `execution:read`.
          */
@@ -4599,9 +4599,10 @@ export interface components {
          * ResumeEntry
          * @description An answer to a pause point in the resume queue of its execution.
          *
-         *         It is `pending` until it has its turn, `claimed` while what it released is at work, and `completed` once that has
-         *         come to rest. It has `failed` if the execution failed or was cancelled meanwhile, a node waits for an operator, or
-         *         the answer never had its turn: `failure_reason` says which. Only what is pending has a `position`, counted from 1;
+         *         It is `pending` until it has its turn, `claimed` while what it released is at work or is to be tried again, and
+         *         `completed` once that has come to rest. It has `failed` if the execution failed or was cancelled meanwhile, a node
+         *         waits for an operator, its question is asked again since the work after it failed, or the answer never had its
+         *         turn: `failure_reason` says which. Only what is pending has a `position`, counted from 1;
          *         an answer that can still be taken back has none yet. `leg_id` is the leg that applies it, known from the start;
          *         `parent_leg_id` and `depth` are those of that leg.
          */

@@ -10,6 +10,7 @@ import { Loading, Refused, useTitle } from "../parts/Frame";
 import { en } from "../words/en";
 import { workflowWords } from "../words/workflow";
 import { BatchProgress } from "./Batch";
+import { Breakpoints } from "./workflow/Breakpoints";
 import { Move } from "./workflow/Move";
 import { restingQuery, versionGraphQuery } from "./workflow/queries";
 import { Resting } from "./workflow/Resting";
@@ -83,6 +84,7 @@ export function Workflow() {
           {words.see}
         </Link>
       </p>
+      <Breakpoints workflow={one} may={mayWrite} />
       {mayWrite && readDraft(`edit.${name}`) !== undefined && (
         <p className="notice">
           {workflowWords.draft}{" "}
