@@ -39,18 +39,25 @@ def admin_key(folder: Path) -> str:
 FUNCTIONS: list[Callable[..., object]] = [nodes.find_payment, nodes.pay_back, nodes.charge_card, nodes.start_picking]
 
 
+STOPS = ["harbour", "market", "station", "museum", "park", "school", "mill", "library"]
+UNDER_WAY = ["pending", "running", "waiting"]
+
+
 async def waiting(database: str, url: str) -> tuple[str, str, str, str]:
     """Return an approval that is waited for, its execution, a link to its page, and one that signs a browser in.
 
-    A refund is started if none waits, and an order at the first run: its graph has loops, branches and a form.
+    A refund is started if none waits, and an order at the first run: its graph has loops, branches and a form. A van
+    sets out if none is on its way: a graph that moves.
     """
     settings = Settings(public_url=url)
-    workflows = [HERE / "server" / "refund.yaml", HERE / "order.yaml"]
+    workflows = [HERE / "server" / "refund.yaml", HERE / "server" / "deliveries.yaml", HERE / "order.yaml"]
     async with Engine(database, nodes=FUNCTIONS, workflows=workflows, settings=settings) as engine:
         if not (await engine.executions(workflow="order").page(limit=1)).items:
             lines = [{"sku": "lamp"}, {"sku": "desk"}, {"sku": "chair"}]
             order = {"id": "A-18", "total": 480, "tier": "gold", "lines": lines}
             await engine.start("order", order, correlation_id="A-18", until="people")
+        if not (await engine.executions(workflow="deliveries", status=UNDER_WAY).page(limit=1)).items:
+            await engine.start("deliveries", {"stops": STOPS}, correlation_id="now")
         found = await engine.points(workflow="refund").page(limit=1)
         if not found.items:
             await engine.start("refund", {"order": "A-17", "amount": 250}, until="people")
@@ -85,6 +92,8 @@ def main() -> NoReturn:
     print(f"  curl -s {url}/api/v1/approvals {who}\n")
     print(f"  curl -sN {url}/api/v1/executions/{execution}/stream {who}\n")
     print(f"  curl -s -X POST {url}/api/v1/approvals/{point}/approve {who}\n")
+    print("A van is on its way. Watch its graph; another one sets out every five minutes:\n")
+    print(f"  {url}/console/executions?q=workflow:deliveries\n")
     print("The workflow `hello` starts every minute, and by its webhook:\n")
     print(f"  curl -s {url}/hooks/hello/called -H 'Content-Type: application/json' -d '{{\"by\": \"you\"}}'\n")
     print(f"  curl -s '{url}/api/v1/triggers?workflow=hello' {who}\n", flush=True)

@@ -84,6 +84,18 @@ async def _workflow(seen: Seen) -> None:
     await expect(seen.page.locator(".react-flow__node", has_text="choose")).to_contain_text("1 here")
 
 
+async def _move(seen: Seen) -> None:
+    await seen.page.get_by_label("review is now").select_option("agree")
+    await expect(seen.page.get_by_role("dialog")).to_contain_text("3 executions can go on by it")
+
+
+async def _palette(seen: Seen) -> None:
+    await expect(seen.page.get_by_role("link", name="Refund 180 for order A-2?")).to_be_visible()
+    await seen.press("Control+k")
+    await seen.page.keyboard.type("re")
+    await expect(seen.page.get_by_role("option", selected=True)).to_contain_text("refund")
+
+
 async def _editor(seen: Seen) -> None:
     await expect(seen.page.get_by_text("Nothing is changed yet.")).to_be_visible()
     await expect(seen.page.locator(".react-flow__node", has_text="choose")).to_be_visible()
@@ -106,6 +118,7 @@ async def _filled(api: Api) -> tuple[Scene, ...]:
     onboarding = await _started(api, "onboarding", given, "Mia")
     for order, amount in (("A-2", 180), ("A-3", 270), ("A-4", 95)):
         await _started(api, "refund", {"order": order, "amount": amount}, order)
+    await api.engine.workflows.register({**REFUND, "nodes": [{**REFUND["nodes"][0], "id": "agree"}]})
     await _started(api, "broken", {"amount": 1}, "B-1")
     orders = await _started(api, "orders", {"orders": [f"order {n}" for n in range(250)]}, "today")
     return (
@@ -117,6 +130,8 @@ async def _filled(api: Api) -> tuple[Scene, ...]:
         Scene("console-execution", f"/executions/{onboarding}", _execution),
         Scene("console-execution-dark", f"/executions/{onboarding}", _execution, is_dark=True),
         Scene("console-workflow", "/workflows/onboarding", _workflow),
+        Scene("console-move", "/workflows/refund?tab=versions&move=v2", _move),
+        Scene("console-palette", "", _palette),
         Scene("console-editor", "/workflows/onboarding/edit", _editor),
         Scene("console-operations", "/operations", _operations),
         Scene("console-loop", f"/executions/{orders}?node=each_order", _loop),

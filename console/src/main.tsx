@@ -58,16 +58,22 @@ const execution = createRoute({
 const workflows = createRoute({
   getParentRoute: () => root,
   path: "/workflows",
+  validateSearch: searched("q") as (search: Record<string, unknown>) => { q?: string },
   component: lazyRouteComponent(() => import("./screens/Workflows"), "Workflows"),
 });
 const workflow = createRoute({
   getParentRoute: () => root,
   path: "/workflows/$name",
-  validateSearch: searched("tab", "start", "view", "diff") as (search: Record<string, unknown>) => {
+  validateSearch: searched("tab", "start", "view", "version", "diff", "move", "batch") as (
+    search: Record<string, unknown>,
+  ) => {
     tab?: string;
     start?: string;
     view?: string;
+    version?: string;
     diff?: string;
+    move?: string;
+    batch?: string;
   },
   component: lazyRouteComponent(() => import("./screens/Workflow"), "Workflow"),
 });

@@ -1,8 +1,6 @@
 import { expect, test } from "vitest";
 import type { Schemas } from "../src/api/client";
 import { drawDifferences, drawResting, drawRun, nodeOfPath, shapeNumber } from "../src/graph/overlay";
-import { shorthand } from "../src/lib/shorthand";
-import { yaml } from "../src/lib/yaml";
 
 const graph = (nodes: string[], edges: [string, string, string][] = []) =>
   ({
@@ -11,57 +9,6 @@ const graph = (nodes: string[], edges: [string, string, string][] = []) =>
     nodes: nodes.map((id) => ({ id, node: id.split(":")[0], type: "compute", label: null, status: null, runs: {} })),
     edges: edges.map(([source, target, port]) => ({ source, target, port, taken: 0 })),
   }) as unknown as Schemas["Graph"];
-
-test("what a reader looks for comes first, and lists stand below their names", () => {
-  const definition = { nodes: [{ next: "b", type: "compute", id: "a", output: { deep: [[1, "x"], {}] } }], name: "w" };
-  expect(yaml(definition)).toBe(
-    [
-      "name: w",
-      "nodes:",
-      "  - id: a",
-      "    type: compute",
-      "    next: b",
-      "    output:",
-      "      deep:",
-      "        - - 1",
-      "          - x",
-      "        - {}",
-      "",
-    ].join("\n"),
-  );
-});
-
-test.each([
-  ["plain words", "plain words"],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: an expression of a definition
-  ["${input.name}", "${input.name}"],
-  ["yes", '"yes"'],
-  ["Null", '"Null"'],
-  ["1", '"1"'],
-  ["2027-01-01", '"2027-01-01"'],
-  ["a: b", '"a: b"'],
-  ["a #b", '"a #b"'],
-  ["ends:", '"ends:"'],
-  [" led", '" led"'],
-  ["-", '"-"'],
-  ["", '""'],
-  ["*ref", '"*ref"'],
-  ["\u202eabc", '"\\u202eabc"'],
-  ["a\u2028b", '"a\\u2028b"'],
-  [1e21, "1.0e+21"],
-  [-0.5, "-0.5"],
-  [null, "null"],
-  [true, "true"],
-])("%j is written as %s", (value, text) => {
-  expect(yaml({ a: value })).toBe(`a: ${text}\n`);
-});
-
-test("several lines stand as they are where that says the same", () => {
-  expect(yaml({ a: "one\n  two: #\n\nthree\n" })).toBe("a: |\n  one\n    two: #\n\n  three\n");
-  expect(yaml(["one\ntwo"])).toBe("- |-\n  one\n  two\n");
-  expect(yaml({ a: "one \ntwo" })).toBe('a: "one \\ntwo"\n');
-  expect(yaml({ a: "one\n\n" })).toBe('a: "one\\n\\n"\n');
-});
 
 test("a path of the canonical form leads to its node in the graph", () => {
   expect(nodeOfPath("$.nodes[setup].branches[accounts].body.nodes[each].body.nodes[allow].title")).toBe(
@@ -109,31 +56,4 @@ test("kinds that wait at one node are counted together", () => {
     { id: "a", kind: "timer", count: 1 },
   ] as Schemas["RestingNode"][];
   expect(drawResting(nodes, (n) => `${n} here`)).toEqual({ a: { tone: "rest", text: "3 here" } });
-});
-
-test("edges become the next of nodes and bodies become lists, and what is not understood stays", () => {
-  const definition = {
-    name: "w",
-    nodes: [
-      { id: "a", type: "condition", if: "x" },
-      { id: "b", type: "loop", body: { nodes: [{ id: "i", type: "set" }] } },
-      { id: "c", type: "parallel", branches: [{ id: "l", body: { start: ["j"], nodes: [{ id: "j", type: "set" }] } }] },
-    ],
-    edges: [
-      { source: "a", target: "b", port: "true" },
-      { source: "a", target: "c", port: "true" },
-      { source: "a", target: "c", port: "error" },
-      { source: "b", target: "c", port: "done" },
-    ],
-  };
-  expect(shorthand(definition)).toEqual({
-    name: "w",
-    nodes: [
-      { id: "a", type: "condition", if: "x", next: { true: ["b", "c"], error: "c" } },
-      { id: "b", type: "loop", body: [{ id: "i", type: "set" }], next: "c" },
-      { id: "c", type: "parallel", branches: [{ id: "l", body: { start: ["j"], nodes: [{ id: "j", type: "set" }] } }] },
-    ],
-  });
-  const odd = { name: "w", nodes: [{ id: "a" }], edges: [{ source: "a", target: "b", port: "done", "x-width": 2 }] };
-  expect(shorthand(odd)).toBe(odd);
 });

@@ -148,6 +148,60 @@ async def test_a_trigger_is_paused_a_destination_disabled_and_a_key_ended(
         assert seen.errors == []
 
 
+async def test_a_key_is_made_and_rotated_and_each_is_shown_once(browser: Browser, server: Operated) -> None:
+    async with signed_in(browser, server.api, path="/console/operations?tab=keys") as seen:
+        page, dialog = seen.page, seen.page.get_by_role("dialog")
+        await page.get_by_role("button", name="New key").click()
+        await dialog.get_by_label("What it is for").fill("export")
+        await dialog.get_by_label("User", exact=True).fill("robot")
+        await dialog.get_by_label("Roles that workflows name").fill("finance, managers")
+        await seen.check("ops-new-key")
+        await dialog.get_by_role("button", name="Make key").click()
+        first = await page.get_by_role("dialog", name="The key export").locator("pre").inner_text()
+        await seen.press("Escape")  # does not lose it
+        await dialog.get_by_role("button", name="I have it").click()
+        await expect(dialog).to_have_count(0)
+        assert first not in await page.content()
+        me = (await server.api.get("/me", as_="", headers={"authorization": f"Bearer {first}"})).json
+        assert (me["user"], set(me["roles"])) == ("robot", {"viewer", "finance", "managers"})
+        await page.get_by_role("listitem").filter(has_text="export").get_by_role("button", name="Rotate").click()
+        await dialog.get_by_label("The old key works").select_option("no longer, from now on")
+        await dialog.get_by_role("button", name="Rotate").click()
+        second = await page.get_by_role("dialog", name="The key export").locator("pre").inner_text()
+        assert (await server.api.get("/me", as_="", headers={"authorization": f"Bearer {second}"})).status == 200
+        assert (await server.api.get("/me", as_="", headers={"authorization": f"Bearer {first}"})).status == 401
+        assert seen.errors == []
+
+
+async def test_a_browser_is_signed_out_from_another_one(browser: Browser, server: Operated) -> None:
+    async with (
+        signed_in(browser, server.api, as_="viewer") as other,
+        signed_in(browser, server.api, path="/console/operations?tab=keys") as seen,
+    ):
+        row = seen.page.get_by_role("list", name="Signed in").get_by_role("listitem").filter(has_text="viewer")
+        await row.last.get_by_role("button", name="Sign out").click()
+        await seen.page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
+        await expect(seen.page.get_by_role("dialog")).to_have_count(0)
+        await other.page.reload()
+        await expect(other.page.get_by_label("Key")).to_be_visible()
+
+
+async def test_the_doctor_says_what_is_wrong_and_what_to_do(browser: Browser, server: Operated) -> None:
+    async with signed_in(browser, server.api, path="/console/operations") as seen:
+        page = seen.page
+        await expect(page.get_by_role("list", name="Health")).to_be_visible()
+        found = {"what": "queue", "health": "problem", "text": "3 are late.", "hint": "Start an instance."}
+        well = {"what": "disk", "health": "ok", "text": "much is free", "hint": ""}
+        told = {"ok": False, "findings": [well, found]}
+        await page.route("**/api/v1/doctor", lambda route: route.fulfill(json=told))
+        await page.get_by_role("button", name="Examine again").click()
+        await expect(page.get_by_role("list", name="Health")).to_contain_text("Start an instance.")
+        await expect(page.get_by_text("much is free")).to_be_hidden()
+        await page.get_by_text("1 thing is well").click()
+        await expect(page.get_by_text("much is free")).to_be_visible()
+        await seen.check("ops-doctor")
+
+
 async def test_what_a_caller_may_not_see_is_not_there_and_says_which_permission(
     browser: Browser,
     server: Operated,

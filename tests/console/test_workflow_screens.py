@@ -51,6 +51,7 @@ SECOND: Final[dict[str, Any]] = {
 BROKEN: Final = (
     "name: claims\nsettings: {max_pause: none}\nnodes:\n  - id: look\n    type: aproval\n    title: May it?\n"
 )
+YAML: Final = {"content-type": "application/yaml"}
 NEW: Final = "name: fresh\nsettings: {max_pause: none}\nnodes:\n  - id: look\n    type: approval\n    title: May it?\n"
 
 
@@ -176,16 +177,107 @@ async def test_a_workflow_is_looked_at_paused_and_resumed_by_keys_alone(browser:
         assert seen.errors == []
 
 
-async def test_the_yaml_of_a_version_is_that_version(browser: Browser, api: Api) -> None:
-    """What the editor shows says the same as what is stored: a comment alone makes no new version."""
-    await api.engine.workflows.register({**FIRST, "name": "odd"})
-    async with signed_in(browser, api, path="/console/workflows/odd/edit") as seen:
+async def test_the_editor_has_the_text_as_it_was_written_and_keeps_it_with_its_comments(
+    browser: Browser, api: Api
+) -> None:
+    written = f"# Ours since May\n{NEW.replace('fresh', 'kept')}"
+    await api.ask("POST", "/workflows", raw=written.encode(), headers=YAML)
+    async with signed_in(browser, api, path="/console/workflows/kept/edit") as seen:
         page = seen.page
         await page.get_by_role("textbox", name="Definition in YAML").press("Control+Home")
-        await page.keyboard.insert_text("# a remark\n")
+        await page.keyboard.insert_text("# A remark\n")
         await expect(page.get_by_text("No problems.")).to_be_visible()
         await page.get_by_role("button", name="Save …").click()
-        await expect(page.get_by_role("dialog")).to_contain_text("It runs as version 1 does")
+        await expect(page.get_by_role("dialog", name="Save the text")).to_contain_text("It runs as version 1 does")
+        await page.get_by_role("button", name="Save", exact=True).click()
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("kept v1")
+        await page.get_by_role("button", name="Text of version 1").click()
+        text = page.get_by_role("region", name="Definition in YAML")
+        await expect(text).to_have_text(f"# A remark\n{written}")
+        await page.get_by_role("link", name="Edit").click()
+        await expect(page.get_by_text("# A remark")).to_be_visible()
+        await expect(page.get_by_text("Nothing is changed yet.")).to_be_visible()
+        assert seen.errors == []
+    assert (await api.get("/workflows/kept/source")).json["text"] == f"# A remark\n{written}"
+
+
+async def test_a_text_that_another_person_wrote_meanwhile_is_told_before_it_is_replaced(
+    browser: Browser, api: Api
+) -> None:
+    await api.ask("POST", "/workflows", raw=NEW.replace("fresh", "shared").encode(), headers=YAML)
+    async with signed_in(browser, api, path="/console/workflows/shared/edit") as seen:
+        page = seen.page
+        await write(page, f"# Mine\n{NEW.replace('fresh', 'shared')}")
+        await expect(page.get_by_text("No problems.")).to_be_visible()
+        theirs = f"# Theirs\n{NEW.replace('fresh', 'shared')}"
+        await api.ask("PUT", "/workflows/shared", raw=theirs.encode(), headers=YAML)
+        await page.get_by_role("button", name="Save …").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("Another person has written the text")
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Discard …").click()
+        await page.get_by_role("button", name="Discard", exact=True).click()
+        await expect(page.get_by_text("# Theirs")).to_be_visible()
+
+
+async def test_a_new_workflow_does_not_replace_one_that_has_its_name(browser: Browser, api: Api) -> None:
+    async with signed_in(browser, api, path="/console/new-workflow") as seen:
+        page = seen.page
+        await write(page, NEW.replace("fresh", "claims"))
+        await expect(page.get_by_text("No problems.")).to_be_visible()
+        await page.get_by_role("button", name="Save …").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("There is a workflow claims already")
+        await expect(page.get_by_role("dialog").get_by_role("button", name="Save")).to_be_disabled()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("navigation", name="Main").get_by_role("link", name="Workflows").click()
+        await expect(page.get_by_text("You have begun a new workflow")).to_be_visible()
+
+
+async def test_executions_are_moved_to_a_new_version_after_its_plan_was_seen(browser: Browser, api: Api) -> None:
+    before = NEW.replace("fresh", "movable")
+    after = before.replace("id: look", "id: review").replace("May it?", "Shall it?")
+    await api.ask("POST", "/workflows", raw=before.encode(), headers=YAML)
+    started = [(await api.post("/executions", {"workflow": "movable", "wait": "10s"})).json["id"] for _ in range(2)]
+    async with signed_in(browser, api, path="/console/workflows/movable/edit") as seen:
+        page = seen.page
+        await write(page, after)
+        await expect(page.get_by_text("No problems.")).to_be_visible()
+        await page.get_by_role("button", name="Save …").click()
+        saving = page.get_by_role("dialog", name="Save as a new version")
+        await expect(saving).to_contain_text("0 could be moved to it, 2 could not")
+        await saving.get_by_role("button", name="Save", exact=True).click()
+        await page.get_by_role("button", name="Move executions …").click()
+        moving = page.get_by_role("dialog", name="Move executions of movable")
+        await expect(moving).to_contain_text("2 executions cannot")
+        await expect(moving.get_by_role("button", name="Move", exact=True)).to_be_disabled()
+        await moving.get_by_label("look is now").select_option("review")
+        await expect(moving).to_contain_text("2 executions can go on by it")
+        await expect(moving).to_contain_text("People are asked again: review.")
+        await seen.check("move")
+        await moving.get_by_label("Reason").fill("A better question")
+        await moving.get_by_role("button", name="Move 2").click()
+        await expect(page.get_by_role("dialog", name="Move executions")).to_contain_text("completed: 2 done")
+        assert [(await api.get(f"/executions/{one}")).json["version"] for one in started] == [2, 2]
+        await page.get_by_role("button", name="Close").click()
+        await page.get_by_role("button", name="Move executions …").click()
+        await expect(moving).to_contain_text("2 executions run this version already")
+        assert seen.errors == []
+
+
+async def test_a_workflow_is_found_among_many_by_a_part_of_its_name(browser: Browser, api: Api) -> None:
+    for n in range(110):
+        await api.engine.workflows.register({**FIRST, "name": f"bulk-{n}", "triggers": []})
+    async with signed_in(browser, api, path="/console/workflows") as seen:
+        page = seen.page
+        rows = page.get_by_role("main").get_by_role("listitem")
+        await expect(rows).to_have_count(100)
+        await page.get_by_role("button", name="Show more").click()
+        await expect(page.get_by_role("link", name="bulk-99")).to_be_visible()
+        await seen.press("/")
+        await page.keyboard.type("bulk-10")
+        await expect(rows).to_have_count(11)
+        await page.get_by_role("searchbox").fill("nothing of that name")
+        await expect(page.get_by_text("No workflow has this in its name.")).to_be_visible()
+        await seen.check("workflows")
 
 
 async def test_drafts_survive_a_reload_and_a_lost_session_until_they_are_discarded(browser: Browser, api: Api) -> None:
@@ -243,6 +335,56 @@ async def test_switches_do_what_they_say(browser: Browser, api: Api) -> None:
         await page.get_by_role("button", name="Triggers").click()
         await page.get_by_role("button", name="Pause trigger").click()
         await expect(page.get_by_role("button", name="Resume trigger")).to_be_visible()
+        assert seen.errors == []
+
+
+async def test_breakpoints_of_a_workflow_are_shown_and_cleared(browser: Browser, api: Api) -> None:
+    await api.ask("POST", "/workflows", raw=NEW.replace("fresh", "broken-at").encode(), headers=YAML)
+    await api.post("/workflows/broken-at/pause", {"before": "look", "reason": "Watch this"})
+    async with signed_in(browser, api, path="/console/workflows/broken-at") as seen:
+        page = seen.page
+        await expect(page.get_by_text("Executions pause before look.")).to_contain_text("Watch this")
+        await seen.check("breakpoint")
+        await page.get_by_role("button", name="Do not pause before look").click()
+        await expect(page.get_by_text("Executions pause before look.")).to_have_count(0)
+        assert (await api.get("/workflows/broken-at")).json["breakpoints"] == {}
+        assert seen.errors == []
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+async def test_the_palette_goes_to_screens_workflows_and_executions_and_begins_things(
+    browser: Browser, api: Api, width: int
+) -> None:
+    (one, *_) = (await api.get("/executions?workflow=claims")).json["items"]
+    async with signed_in(browser, api, width) as seen:
+        page, title = seen.page, seen.page.get_by_role("heading", level=1)
+        chosen = page.get_by_role("option", selected=True)
+
+        async def choose(typed: str, shown: str) -> None:
+            await seen.press("Control+k")
+            await page.keyboard.type(typed)
+            await expect(chosen).to_contain_text(shown)
+            await seen.press("Enter")
+
+        await seen.press("Control+k")
+        await page.keyboard.type("claims")
+        await expect(chosen).to_contain_text("claims")
+        await seen.check(f"palette-{width}")
+        await seen.press("ArrowDown")
+        await expect(chosen).to_contain_text("Start claims")
+        await seen.press("Enter")
+        await expect(page.get_by_role("dialog", name="Start claims")).to_be_visible()
+        await seen.press("Escape")
+        await choose("operations aud", "Operations: Audit")
+        await expect(page.get_by_role("list", name="Audit")).to_be_visible()
+        await choose("new work", "New workflow")
+        await expect(title).to_contain_text("New workflow")
+        await choose(one["id"], one["id"])
+        await expect(title).to_contain_text("claims")
+        await choose("nothing-has-this-name", "Executions: nothing-has-this-name")
+        await expect(page.get_by_text("No execution fits this filter.")).to_be_visible()
+        await choose("keyb", "Keyboard")
+        await expect(page.get_by_role("dialog", name="Keyboard")).to_be_visible()
         assert seen.errors == []
 
 

@@ -57,6 +57,22 @@ export function problemOf(response: Response, body: unknown): Problem {
   );
 }
 
+/** A definition as the text that it is: JSON if it can be read as that, else YAML. */
+export function asText(text: string) {
+  const type = text.trimStart().startsWith("{") && isJson(text) ? "json" : "yaml";
+  const headers = { "Content-Type": `application/${type}` };
+  return { headers, bodySerializer: (body: unknown) => body as string, body: text as never };
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A key under which an act is done once, however often it is sent. */
 export function key(): { "Idempotency-Key": string } {
   return { "Idempotency-Key": crypto.randomUUID() };

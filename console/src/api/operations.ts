@@ -31,6 +31,13 @@ export const readinessQuery = queryOptions({
   },
   refetchInterval: 3 * EVERY,
 });
+/** It looks at many executions, so it is asked once, and again when a person wants it. */
+export const doctorQuery = queryOptions({
+  queryKey: ["ops", "doctor"],
+  queryFn: () => take(client.GET("/api/v1/doctor")),
+  staleTime: 6 * EVERY,
+  refetchOnWindowFocus: false,
+});
 export const statsQuery = (span: Span) =>
   queryOptions({
     queryKey: ["ops", "stats", span],
@@ -94,6 +101,11 @@ export const keysQuery = infiniteQueryOptions({
   queryKey: ["ops", "keys"],
   queryFn: ({ pageParam }) => take(client.GET("/api/v1/keys", { params: { query: at(pageParam) } })),
   ...paging<Schemas["ApiKeyPage"]>(),
+});
+export const sessionsQuery = infiniteQueryOptions({
+  queryKey: ["ops", "sessions"],
+  queryFn: ({ pageParam }) => take(client.GET("/api/v1/sessions", { params: { query: at(pageParam) } })),
+  ...paging<Schemas["OpenSessionPage"]>(),
 });
 export const auditQuery = (wanted: { user?: string | undefined; act?: string | undefined }) =>
   infiniteQueryOptions({

@@ -109,9 +109,24 @@ export const runQuery = (id: string, context: string) =>
       ),
   });
 
+const NAMES = 50; // pages: no more workflows than that are looked through
+
+/** All workflows by name, which the palette and the list look through. */
 export const workflowsQuery = queryOptions({
   queryKey: ["workflows"],
-  queryFn: () => take(client.GET("/api/v1/workflows", { params: { query: { limit: 100 } } })),
+  queryFn: async () => {
+    const items: Schemas["WorkflowVersion"][] = [];
+    let cursor: string | null | undefined;
+    for (let n = 0; n < NAMES; n++) {
+      const query = { limit: 100, ...(cursor ? { cursor } : {}) };
+      const page = await take(client.GET("/api/v1/workflows", { params: { query } }));
+      items.push(...page.items);
+      cursor = page.next;
+      if (!cursor) break;
+    }
+    return { items, more: Boolean(cursor) };
+  },
+  staleTime: 30_000,
 });
 export const workflowQuery = (name: string) =>
   queryOptions({

@@ -53,12 +53,19 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.punctuation, tags.separator, tags.meta], color: "var(--soft)" },
 ]);
 
+/** A place in a text, which may have become shorter since it was told. */
+function placeOf(state: EditorState, number: number, column: number): number {
+  const line = state.doc.line(Math.min(Math.max(number, 1), state.doc.lines));
+  return Math.min(line.from + Math.max(column - 1, 0), line.to);
+}
+
 /** Where a problem is in a text; one without a line is at its beginning. */
 export function diagnosticOf(state: EditorState, one: Problem): Diagnostic {
-  const line = state.doc.line(Math.min(Math.max(one.line ?? 1, 1), state.doc.lines));
-  const from = Math.min(line.from + Math.max((one.column ?? 1) - 1, 0), line.to);
+  const from = placeOf(state, one.line ?? 1, one.column ?? 1);
+  const line = state.doc.lineAt(from);
   const word = /^[\w$.-]+/.exec(state.doc.sliceString(from, line.to))?.[0].length ?? 0;
-  const to = Math.max(Math.min(from + word, line.to), Math.min(from + 1, state.doc.length));
+  const end = one.end_line != null ? placeOf(state, one.end_line, one.end_column ?? 1) : Math.min(from + word, line.to);
+  const to = Math.max(end, Math.min(from + 1, state.doc.length));
   return { from: Math.min(from, to), to, severity: one.severity ?? "error", message: one.message, source: one.code };
 }
 

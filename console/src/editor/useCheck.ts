@@ -1,14 +1,9 @@
 /** What the server finds in a text, asked for a moment after the last key; an answer about an older text is dropped. */
 import { useEffect, useState } from "react";
-import { client, type Schemas, take } from "../api/client";
+import { asText, client, type Schemas, take } from "../api/client";
 
 export type Checked = Schemas["CheckedDefinition"];
 const PATIENCE = 400; // ms without a key
-
-export const AS_YAML = {
-  headers: { "Content-Type": "application/yaml" },
-  bodySerializer: (body: unknown) => body as string,
-};
 
 export interface Check {
   text: string; // that was checked
@@ -23,7 +18,7 @@ export function useCheck(text: string): Check {
     const timer = window.setTimeout(async () => {
       try {
         const found = await take(
-          client.POST("/api/v1/workflows/check", { ...AS_YAML, body: text as never, signal: controller.signal }),
+          client.POST("/api/v1/workflows/check", { ...asText(text), signal: controller.signal }),
         );
         if (!controller.signal.aborted) setCheck({ text, found, error: null });
       } catch (error) {

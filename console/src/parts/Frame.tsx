@@ -101,6 +101,7 @@ export function Dialog(props: {
   close: () => void;
   side?: boolean;
   wide?: boolean;
+  firm?: boolean; // only its own buttons close it: what it shows cannot be shown again
   children: React.ReactNode;
 }) {
   const at = useRef<HTMLDialogElement>(null);
@@ -120,18 +121,20 @@ export function Dialog(props: {
       aria-label={props.title}
       onCancel={(event) => {
         event.preventDefault();
-        props.close();
+        if (!props.firm) props.close();
       }}
-      onClick={(event) => event.target === at.current && props.close()}
+      onClick={(event) => event.target === at.current && !props.firm && props.close()}
     >
       <div className="dialog-body">
         <header>
           <h2>
             <bdi>{props.title}</bdi>
           </h2>
-          <button type="button" className="quiet" onClick={props.close} aria-label={en.close}>
-            ✕
-          </button>
+          {!props.firm && (
+            <button type="button" className="quiet" onClick={props.close} aria-label={en.close}>
+              ✕
+            </button>
+          )}
         </header>
         {props.children}
       </div>

@@ -87,7 +87,7 @@ export function Shell() {
           <Outlet key={zone /* every time on the screen is written anew */} />
         )}
       </main>
-      {open === "palette" && <Palette close={close} operates={operates} />}
+      {open === "palette" && <Palette close={close} show={setOpen} />}
       {open === "keys" && <KeySheet close={close} />}
       {open === "settings" && <Settings close={close} operates={operates} />}
     </div>

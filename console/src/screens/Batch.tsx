@@ -5,6 +5,7 @@ import { useState } from "react";
 import { client, key, type Schemas, take } from "../api/client";
 import { type Chip, filterOf } from "../lib/filter";
 import { number } from "../lib/time";
+import { useCanary } from "../parts/Canary";
 import { Dialog, Loading, Refused } from "../parts/Frame";
 import { Status } from "../parts/Status";
 import { acts } from "../words/acts";
@@ -12,7 +13,6 @@ import { en } from "../words/en";
 
 export type BatchAct = "pause" | "resume" | "retry" | "cancel";
 const words = acts.batch;
-const { canary } = acts;
 
 export function BatchStart(props: {
   act: BatchAct;
@@ -25,14 +25,12 @@ export function BatchStart(props: {
   const whole = props.chips.length > 0 ? filterOf(props.chips) : null;
   const [isWhole, setWhole] = useState(false);
   const [reason, setReason] = useState("");
-  const [isCanary, setCanary] = useState(false);
-  const [share, setShare] = useState("5%");
-  const [watch, setWatch] = useState("10m");
+  const [canary, canaryFields] = useCanary();
   const where = isWhole && whole ? whole : { ids: [...ids] };
   const body = {
     ...{ act, where },
     ...(reason.trim() ? { with: { reason: reason.trim() } } : {}),
-    ...(isCanary ? { canary: { share, watch } } : {}),
+    ...(canary ? { canary } : {}),
   };
   const plan = useQuery({
     queryKey: ["batches", "plan", act, where],
@@ -67,38 +65,7 @@ export function BatchStart(props: {
         <label htmlFor="batch-reason">{en.execution.reason}</label>
         <input id="batch-reason" data-first value={reason} onChange={(e) => setReason(e.target.value)} />
       </div>
-      {(plan.data?.total ?? 0) > 1 && (
-        <fieldset className="canary">
-          <label className="choice">
-            <input type="checkbox" checked={isCanary} onChange={(e) => setCanary(e.target.checked)} /> {canary.label}
-          </label>
-          {isCanary && (
-            <>
-              <div className="pair">
-                <div className="field">
-                  <label htmlFor="canary-share">{canary.share}</label>
-                  <select id="canary-share" value={share} onChange={(e) => setShare(e.target.value)}>
-                    {["1%", "5%", "10%", "25%", "50%"].map((one) => (
-                      <option key={one}>{one}</option>
-                    ))}
-                  </select>
-                </div>
-                <div className="field">
-                  <label htmlFor="canary-watch">{canary.watch}</label>
-                  <select id="canary-watch" value={watch} onChange={(e) => setWatch(e.target.value)}>
-                    {Object.entries(canary.watches).map(([value, text]) => (
-                      <option key={value} value={value}>
-                        {text}
-                      </option>
-                    ))}
-                  </select>
-                </div>
-              </div>
-              <p className="soft">{canary.hint}</p>
-            </>
-          )}
-        </fieldset>
-      )}
+      {(plan.data?.total ?? 0) > 1 && canaryFields}
       {begin.error && <Refused error={begin.error} />}
       <div className="acts">
         <button

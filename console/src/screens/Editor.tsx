@@ -3,7 +3,6 @@ import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams } from "@tanstack/react-router";
 import { useEffect, useMemo, useRef, useState } from "react";
 import type { Schemas } from "../api/client";
-import { workflowQuery } from "../api/queries";
 import { CodeEditor, type EditorHandle } from "../editor/CodeEditor";
 import { DryRun } from "../editor/DryRun";
 import { SaveDialog } from "../editor/SaveDialog";
@@ -12,10 +11,10 @@ import { Graph } from "../graph/Graph";
 import { drawRun, shapeNumber } from "../graph/overlay";
 import { readDraft, writeDraft } from "../lib/drafts";
 import { useKeys } from "../lib/keys";
-import { definitionText } from "../lib/yaml";
 import { Dialog, Loading, Refused, useTitle } from "../parts/Frame";
 import { en } from "../words/en";
 import { editorWords as words } from "../words/workflow";
+import { sourceQuery } from "./workflow/queries";
 
 /** A first text that can be saved as it is. */
 const EXAMPLE = `name: my-workflow
@@ -34,31 +33,33 @@ nodes:
 interface Draft {
   text: string;
   base: number; // the version that it began with; 0: none
+  seen?: string; // when the text that it began with was written
 }
 
 export function EditWorkflow() {
   const { name } = useParams({ from: "/workflows/$name/edit" });
-  const found = useQuery({ ...workflowQuery(name), refetchOnWindowFocus: false });
-  const saved = useMemo(() => found.data && definitionText(found.data.definition), [found.data]);
-  if (found.error && saved === undefined) return <Refused error={found.error} retry={() => void found.refetch()} />;
-  if (found.data === undefined || saved === undefined) return <Loading />;
-  return <Editor key={name} name={name} saved={saved} version={found.data.version} />;
+  const found = useQuery({ ...sourceQuery(name), refetchOnWindowFocus: false });
+  if (found.error && !found.data) return <Refused error={found.error} retry={() => void found.refetch()} />;
+  if (!found.data) return <Loading />;
+  const { text, version: base, changed_at: seen } = found.data;
+  return <Editor key={name} name={name} stored={{ text, base, seen }} isWritten={found.data.as_written} />;
 }
 
 export function NewWorkflow() {
-  return <Editor name="" saved={EXAMPLE} version={0} />;
+  return <Editor name="" stored={{ text: EXAMPLE, base: 0 }} isWritten />;
 }
 
-function Editor({ name, saved, version }: { name: string; saved: string; version: number }) {
+function Editor({ name, stored, isWritten }: { name: string; stored: Draft; isWritten: boolean }) {
   const navigate = useNavigate();
-  const isNew = version === 0;
+  const isNew = stored.base === 0;
   const place = isNew ? "new" : `edit.${name}`;
-  const [draft, setDraft] = useState<Draft>(() => readDraft<Draft>(place) ?? { text: saved, base: version });
+  const [typed, setTyped] = useState<Draft | undefined>(() => readDraft<Draft>(place));
+  const draft = typed ?? stored; // what nobody has typed in follows what is stored
   const [tab, setTab] = useState<"graph" | "run">("graph");
   const [asking, setAsking] = useState<"" | "save" | "discard">("");
   const [run, setRun] = useState<Schemas["DryRun"] | null>(null);
   const editor = useRef<EditorHandle>(null);
-  const isChanged = draft.text !== saved;
+  const isChanged = draft.text !== stored.text;
   const { text: checkedText, found, error } = useCheck(draft.text);
   const title = isNew ? words.newTitle : words.title(name);
   useTitle(title);
@@ -68,11 +69,17 @@ function Editor({ name, saved, version }: { name: string; saved: string; version
     if (isChanged) window.addEventListener("beforeunload", warn);
     return () => window.removeEventListener("beforeunload", warn);
   }, [isChanged]);
+  const forget = () => {
+    writeDraft(place, undefined);
+    setTyped(undefined);
+  };
   const change = (text: string) => {
-    const next = { text, base: draft.base };
-    setDraft(next);
+    if (text === draft.text) return; // the editor has taken over what was stored meanwhile
     setRun(null);
-    writeDraft(place, text === saved ? undefined : next);
+    if (text === stored.text) return forget();
+    const next = { ...draft, text };
+    setTyped(next);
+    writeDraft(place, next);
   };
   const problems = useMemo(() => found?.problems ?? [], [found]);
   const errors = problems.filter((one) => one.severity !== "warning").length;
@@ -113,7 +120,7 @@ function Editor({ name, saved, version }: { name: string; saved: string; version
           </button>
         </div>
       </div>
-      <p className="soft">{isChanged ? words.kept : words.unchanged}</p>
+      <p className="soft">{isChanged ? words.kept : isWritten ? words.unchanged : words.fromProgram}</p>
       <div className="split edit-split">
         <section className="sheet edit-sheet" aria-label={words.text}>
           <CodeEditor handle={editor} text={draft.text} change={change} problems={problems} label={words.text} />
@@ -169,8 +176,7 @@ function Editor({ name, saved, version }: { name: string; saved: string; version
               type="button"
               className="bad"
               onClick={() => {
-                writeDraft(place, undefined);
-                setDraft({ text: saved, base: version });
+                forget();
                 setRun(null);
                 setAsking("");
               }}
@@ -190,10 +196,10 @@ function Editor({ name, saved, version }: { name: string; saved: string; version
           graph={found.graph}
           isNew={isNew}
           base={draft.base}
+          seen={draft.seen ?? stored.seen ?? ""}
           close={() => setAsking("")}
           saved={(one) => {
-            writeDraft(place, undefined);
-            setDraft({ text: saved, base: version });
+            forget();
             void navigate({ to: "/workflows/$name", params: { name: one.name }, search: { tab: "versions" } });
           }}
         />

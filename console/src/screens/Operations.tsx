@@ -16,7 +16,7 @@ import { firstTab, TABS, type Tab, visibleTabs } from "./operations/tabs";
 import "./operations/operations.css";
 
 const SCREENS: Record<Tab, (props: { may: (permission: string) => boolean }) => React.ReactNode> = {
-  overview: () => <Overview />,
+  overview: Overview,
   timers: () => <Timers />,
   batches: Batches,
   deliveries: Deliveries,

@@ -6,12 +6,15 @@ import { sessionQuery, workflowQuery } from "../api/queries";
 import { Graph } from "../graph/Graph";
 import { drawResting } from "../graph/overlay";
 import { readDraft } from "../lib/drafts";
-import { definitionText } from "../lib/yaml";
 import { Loading, Refused, useTitle } from "../parts/Frame";
 import { en } from "../words/en";
 import { workflowWords } from "../words/workflow";
+import { BatchProgress } from "./Batch";
+import { Breakpoints } from "./workflow/Breakpoints";
+import { Move } from "./workflow/Move";
 import { restingQuery, versionGraphQuery } from "./workflow/queries";
 import { Resting } from "./workflow/Resting";
+import { SourceText } from "./workflow/SourceText";
 import { Start } from "./workflow/Start";
 import { Switches } from "./workflow/Switches";
 import { Triggers } from "./workflow/Triggers";
@@ -20,18 +23,29 @@ import { VersionDiff, Versions } from "./workflow/Versions";
 const words = en.workflows;
 const TABS = ["now", "versions", "triggers"];
 
+/** A version as addresses have it, such as v2. */
+function versionOf(text: string | undefined): number | undefined {
+  return Number.parseInt(text?.replace(/^v/, "") ?? "", 10) || undefined;
+}
+
 export function Workflow() {
   const { name } = useParams({ from: "/workflows/$name" });
-  const { start, tab = "now", view = "graph", diff } = useSearch({ from: "/workflows/$name" });
+  const search = useSearch({ from: "/workflows/$name" });
+  const { start, tab = "now", view = "graph", diff, move, batch } = search;
+  const asked = versionOf(search.version); // else the newest
   useTitle(name);
   const navigate = useNavigate();
   const found = useQuery(workflowQuery(name));
-  const graph = useQuery(versionGraphQuery(name));
+  const graph = useQuery(versionGraphQuery(name, asked));
   const resting = useQuery(restingQuery(name));
   const permissions = useQuery(sessionQuery).data?.permissions ?? [];
   const marks = useMemo(() => drawResting(resting.data?.nodes ?? [], workflowWords.here), [resting.data]);
-  const kept = { ...(tab === "now" ? {} : { tab }), ...(view === "graph" ? {} : { view }) };
-  const show = (search: Record<string, string>) =>
+  const kept = {
+    ...(tab === "now" ? {} : { tab }),
+    ...(view === "graph" ? {} : { view }),
+    ...(asked ? { version: `v${asked}` } : {}),
+  };
+  const show = (search: Record<string, string | undefined>) =>
     void navigate({ to: "/workflows/$name", params: { name }, search: { ...kept, ...search } });
   if (found.isPending) return <Loading />;
   if (found.error) return <Refused error={found.error} retry={() => void found.refetch()} />;
@@ -70,6 +84,7 @@ export function Workflow() {
           {words.see}
         </Link>
       </p>
+      <Breakpoints workflow={one} may={mayWrite} />
       {mayWrite && readDraft(`edit.${name}`) !== undefined && (
         <p className="notice">
           {workflowWords.draft}{" "}
@@ -86,15 +101,20 @@ export function Workflow() {
                 {workflowWords.views[which]}
               </button>
             ))}
+            {asked !== undefined && asked !== one.version && (
+              <span className="of-version">
+                {workflowWords.version(asked)}
+                <button type="button" className="quiet" onClick={() => show({ version: undefined })}>
+                  {workflowWords.toNewest}
+                </button>
+              </span>
+            )}
           </div>
           {view === "yaml" ? (
-            // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard
-            <pre className="code" tabIndex={0} role="region" aria-label={workflowWords.yaml}>
-              {definitionText(one.definition)}
-            </pre>
+            <SourceText name={name} {...(asked ? { version: asked } : {})} />
           ) : graph.data ? (
             <div className="grow">
-              <Graph graph={graph.data} marks={marks} plain />
+              <Graph graph={graph.data} {...(asked === undefined || asked === one.version ? { marks } : {})} plain />
             </div>
           ) : graph.error ? (
             <Refused error={graph.error} />
@@ -113,7 +133,11 @@ export function Workflow() {
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
           <div className="panel" tabIndex={0} role="region" aria-label={workflowWords.tabs[tab]}>
             {tab === "versions" ? (
-              <Versions name={name} />
+              <Versions
+                name={name}
+                read={(version) => show({ view: "yaml", version: `v${version}` })}
+                move={permissions.includes("execution:cancel") ? (version) => show({ move: `v${version}` }) : undefined}
+              />
             ) : tab === "triggers" ? (
               <Triggers name={name} />
             ) : resting.data ? (
@@ -126,6 +150,16 @@ export function Workflow() {
           </div>
         </section>
       </div>
+      {move && (
+        <Move
+          name={name}
+          version={versionOf(move) ?? one.version}
+          choose={(version) => show({ move: `v${version}` })}
+          close={() => show({})}
+          begun={(id) => show({ batch: id })}
+        />
+      )}
+      {batch && <BatchProgress id={batch} close={() => show({})} />}
       {diff && <VersionDiff name={name} diff={diff} close={() => show({})} />}
       {start && (
         <Start

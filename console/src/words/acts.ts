@@ -28,6 +28,7 @@ export const acts = {
       resume: "Resume executions",
       retry: "Retry executions",
       cancel: "Cancel executions",
+      move: "Move executions",
     } as Record<string, string>,
     these: (n: number) => (n === 1 ? "The one that is selected" : `The ${n} that are selected`),
     all: "All that fit the filter",

@@ -221,7 +221,12 @@ export const en = {
     none: "–",
     items: "one in each line",
   },
-  palette: { title: "Find", hint: "Go to a screen, a workflow or an execution id", none: "Nothing fits." },
+  palette: {
+    title: "Find",
+    hint: "A screen, a workflow, an execution id, or Start …",
+    search: (text: string) => `Executions: ${text}`,
+    kinds: { screen: "Screen", workflow: "Workflow", execution: "Execution", search: "Search", act: "Act" },
+  },
   keys: {
     title: "Keyboard",
     rows: [

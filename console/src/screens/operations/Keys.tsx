@@ -1,4 +1,4 @@
-/** Keys of the API: whose they are, what they may do, until when. */
+/** Keys of the API: whose they are, what they may do, until when; and who is signed in. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { client, type Schemas, take } from "../../api/client";
@@ -8,15 +8,23 @@ import { Status } from "../../parts/Status";
 import { ops } from "../../words/operations";
 import { Confirm } from "./acts";
 import { List, Row } from "./List";
+import { NewKey, RotateKey } from "./NewKey";
+import { Sessions } from "./Sessions";
 
 const words = ops.keys;
 
 export function Keys() {
   const found = useInfiniteQuery(keysQuery);
-  const [ending, setEnding] = useState<Schemas["ApiKey"] | null>(null);
-  const close = () => setEnding(null);
+  const [open, setOpen] = useState<{ how: "new" } | { how: "rotate" | "end"; one: Schemas["ApiKey"] } | null>(null);
+  const close = () => setOpen(null);
   return (
     <>
+      <div className="head-line ops-head">
+        <h2>{ops.tabs.keys}</h2>
+        <button type="button" onClick={() => setOpen({ how: "new" })}>
+          {words.new}
+        </button>
+      </div>
       <List
         found={found}
         label={ops.tabs.keys}
@@ -37,29 +45,38 @@ export function Keys() {
                 <>
                   <bdi>{one.user}</bdi>
                   <bdi>{one.roles.join(", ")}</bdi>
+                  {one.scopes && <bdi>{words.only(one.scopes.join(", "))}</bdi>}
                   <span>{words.made(one.created_by ?? "", age(one.created_at, now))}</span>
                   {!over && <span>{one.expires_at ? words.expires(age(one.expires_at, now)) : words.forever}</span>}
                 </>
               }
               acts={
                 !over && (
-                  <button type="button" className="bad" onClick={() => setEnding(one)}>
-                    {words.end}
-                  </button>
+                  <>
+                    <button type="button" onClick={() => setOpen({ how: "rotate", one })}>
+                      {words.rotate}
+                    </button>
+                    <button type="button" className="bad" onClick={() => setOpen({ how: "end", one })}>
+                      {words.end}
+                    </button>
+                  </>
                 )
               }
             />
           );
         }}
       />
-      {ending && (
+      <Sessions />
+      {open?.how === "new" && <NewKey close={close} />}
+      {open?.how === "rotate" && <RotateKey old={open.one} close={close} />}
+      {open?.how === "end" && (
         <Confirm
-          title={words.endTitle(ending.name)}
+          title={words.endTitle(open.one.name)}
           text={words.endText}
           act={words.end.replace(" …", "")}
           close={close}
           done={close}
-          run={() => take(client.DELETE("/api/v1/keys/{id}", { params: { path: { id: ending.id } } }))}
+          run={() => take(client.DELETE("/api/v1/keys/{id}", { params: { path: { id: open.one.id } } }))}
         />
       )}
     </>

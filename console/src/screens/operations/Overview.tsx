@@ -2,17 +2,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
-import { instancesQuery, readinessQuery, type Span, statsQuery } from "../../api/operations";
+import { instancesQuery, type Span, statsQuery } from "../../api/operations";
 import { age, number } from "../../lib/time";
 import { Loading, Refused, useNow } from "../../parts/Frame";
 import { Status } from "../../parts/Status";
 import { ops } from "../../words/operations";
+import { Doctor } from "./Doctor";
 import { Row, Stale } from "./List";
 
 const Charts = lazy(() => import("./Charts"));
 const SPANS: readonly Span[] = ["hour", "day", "week"];
 
-export function Overview() {
+export function Overview({ may }: { may: (permission: string) => boolean }) {
   const { span: asked } = useSearch({ from: "/operations" });
   const span = SPANS.find((one) => one === asked) ?? "hour";
   const stats = useQuery(statsQuery(span));
@@ -21,7 +22,7 @@ export function Overview() {
     <>
       <Stale at={stats.dataUpdatedAt} now={now} />
       <Instances now={now} />
-      <Doctor />
+      <Doctor may={may} />
       <section aria-labelledby="queues">
         <h2 id="queues">{ops.queues.title}</h2>
         {stats.data ? (
@@ -96,36 +97,6 @@ function Instances({ now }: { now: number }) {
           ))}
         </ul>
       )}
-    </section>
-  );
-}
-
-/** Whether work can be done at all, as the server that answers finds it. */
-function Doctor() {
-  const found = useQuery(readinessQuery);
-  const words = ops.doctor;
-  return (
-    <section aria-labelledby="doctor">
-      <h2 id="doctor">{words.title}</h2>
-      {found.isPending ? (
-        <Loading />
-      ) : found.error && !found.data ? (
-        <Refused error={found.error} retry={() => void found.refetch()} />
-      ) : (
-        <ul className="sheet health" aria-label={words.title}>
-          {Object.entries(found.data?.checks ?? {}).map(([name, check]) => (
-            <li key={name}>
-              <Status value={check.ok ? "completed" : "failed"} text={words.checks[name] ?? name} />
-              <span className={check.ok ? "hidden" : "soft"}>
-                {check.ok ? words.ok : <bdi>{check.detail || words.wrong}</bdi>}
-              </span>
-            </li>
-          ))}
-        </ul>
-      )}
-      <p className="soft health-hint">
-        {words.hint} <code>layover doctor</code>.
-      </p>
     </section>
   );
 }

@@ -23,7 +23,7 @@ export function Resting({ resting }: { resting: Schemas["Resting"] }) {
         {Object.entries(resting.executions).map(([status, count]) => (
           <li key={status}>
             <Link to="/executions" search={{ q: `workflow:${resting.name} status:${status}` }}>
-              <Status value={status} />
+              <Status value={status} {...(status === "paused" ? { text: words.restPaused } : {})} />
             </Link>
             <span>{number(count)}</span>
           </li>

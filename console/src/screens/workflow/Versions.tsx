@@ -7,33 +7,51 @@ import { workflowWords as words } from "../../words/workflow";
 import { Changes } from "./Changes";
 import { diffQuery, versionGraphQuery, versionsQuery } from "./queries";
 
-export function Versions({ name }: { name: string }) {
+export function Versions(props: {
+  name: string;
+  read: (version: number) => void;
+  move: ((version: number) => void) | undefined; // missing if the caller may not
+}) {
+  const { name, move } = props;
   const navigate = useNavigate();
   const found = useQuery(versionsQuery(name));
   if (found.isPending) return <Loading />;
   if (found.error) return <Refused error={found.error} retry={() => void found.refetch()} />;
   const compare = (from: number, to: number) =>
     navigate({ to: "/workflows/$name", params: { name }, search: { tab: "versions", diff: `${from}-${to}` } });
+  const newest = found.data.items[0]?.version ?? 1;
   return (
-    <ol className="versions">
-      {found.data.items.map((one, i) => (
-        <li key={one.version}>
-          <span>
-            {words.version(one.version)} {i === 0 && <span className="soft">· {words.newest}</span>}
-            <span className="soft block">{moment(one.created_at)}</span>
-          </span>
-          {one.version > 1 && (
-            <button
-              type="button"
-              aria-label={words.compareWith(one.version - 1, one.version)}
-              onClick={() => void compare(one.version - 1, one.version)}
-            >
-              {words.compare}
-            </button>
-          )}
-        </li>
-      ))}
-    </ol>
+    <>
+      {move && newest > 1 && (
+        <button type="button" onClick={() => move(newest)}>
+          {words.moveHere}
+        </button>
+      )}
+      <ol className="versions">
+        {found.data.items.map((one, i) => (
+          <li key={one.version}>
+            <span>
+              {words.version(one.version)} {i === 0 && <span className="soft">· {words.newest}</span>}
+              <span className="soft block">{moment(one.created_at)}</span>
+            </span>
+            <span className="acts">
+              {one.version > 1 && (
+                <button
+                  type="button"
+                  aria-label={words.compareWith(one.version - 1, one.version)}
+                  onClick={() => void compare(one.version - 1, one.version)}
+                >
+                  {words.compare}
+                </button>
+              )}
+              <button type="button" aria-label={words.readVersion(one.version)} onClick={() => props.read(one.version)}>
+                {words.read}
+              </button>
+            </span>
+          </li>
+        ))}
+      </ol>
+    </>
   );
 }
 

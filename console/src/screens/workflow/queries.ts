@@ -1,6 +1,6 @@
 /** What the workflow screen and the editor read. */
 import { queryOptions } from "@tanstack/react-query";
-import { client, take } from "../../api/client";
+import { asText, client, take } from "../../api/client";
 import "./workflow.css";
 
 export const versionGraphQuery = (name: string, version?: number) =>
@@ -24,6 +24,29 @@ export const diffQuery = (name: string, from: number, to: number) =>
     queryKey: ["workflow", name, "diff", from, to],
     queryFn: () =>
       take(client.GET("/api/v1/workflows/{name}/diff", { params: { path: { name }, query: { from, to } } })),
+  });
+
+/** The text of a version as it was written; of one that was never given as text, its definition as YAML. */
+export const sourceQuery = (name: string, version?: number) =>
+  queryOptions({
+    queryKey: ["workflow", name, "source", version ?? "newest"],
+    queryFn: () =>
+      take(
+        client.GET("/api/v1/workflows/{name}/source", {
+          params: { path: { name }, query: version ? { version } : {} },
+        }),
+      ),
+  });
+
+/** What a text would mean to the executions of its workflow that are under way. */
+export const planQuery = (name: string, text: string, map: Record<string, string> = {}) =>
+  queryOptions({
+    queryKey: ["workflow", name, "plan", text, map],
+    queryFn: () => {
+      const query = { allow_unknown: true, map: Object.entries(map).map(([old, fresh]) => `${old}=${fresh}`) };
+      return take(client.POST("/api/v1/workflows/plan", { ...asText(text), params: { query } }));
+    },
+    gcTime: 0,
   });
 
 export const restingQuery = (name: string) =>
