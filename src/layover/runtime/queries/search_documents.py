@@ -71,8 +71,8 @@ def terms_of_execution(state: ExecutionState, row: ExecutionRow, nodes: Sequence
 
 def _facts_of(nodes: Sequence[NodeDraft]) -> dict[str, object]:
     return {
-        "status": [*{node.status for node in nodes} - {_USUAL}],
-        "error": [*{node.error.code for node in nodes if node.error is not None}],
+        "status": sorted({node.status for node in nodes} - {_USUAL}),
+        "error": sorted({node.error.code for node in nodes if node.error is not None}),
         "took": max((node.duration_ms for node in nodes if node.duration_ms is not None), default=None),
     }
 
