@@ -11,8 +11,8 @@ import { Dialog } from "../parts/Frame";
 import { Long } from "../parts/Long";
 import { acts } from "../words/acts";
 import { en } from "../words/en";
-import { titleOf } from "./point/facts";
 import { point as pointWords } from "../words/point";
+import { titleOf } from "./point/facts";
 
 type PausePoint = Schemas["PausePoint"];
 const words = acts.together;
