@@ -154,3 +154,21 @@ async def test_a_viewer_sees_no_acts(browser: Browser, server: Served) -> None:
         for act in ("Pause", "Fork", "Cancel execution"):
             await expect(seen.page.get_by_role("button", name=act)).to_have_count(0)
         assert seen.errors == []
+
+
+async def test_a_failed_iteration_is_found_among_many(browser: Browser, server: Served) -> None:
+    share = {"id": "share", "type": "compute", "output": "${1 / n}"}
+    loop = {"id": "each", "type": "parallel", "for_each": "input", "as": "n", "on_failure": "continue", "body": [share]}
+    await server.api.engine.workflows.register({"name": "shares", "nodes": [loop]})
+    given = [n - 150 for n in range(250)]
+    started = (await server.api.post("/executions", {"workflow": "shares", "input": given, "wait": "10s"})).json["id"]
+    async with signed_in(browser, server.api, path=f"/console/executions/{started}?node=each") as seen:
+        drawer = seen.page.get_by_role("dialog", name="Node each")
+        await drawer.get_by_label("Only those that are").select_option("failed")
+        rows = drawer.get_by_role("region", name="Iterations").get_by_role("listitem")
+        await expect(rows).to_have_count(1)
+        await expect(rows).to_contain_text("#151")
+        await seen.check("iterations-failed")
+        await rows.get_by_role("button").click()
+        await expect(seen.page.get_by_role("dialog", name="Node share")).to_contain_text("In each #151")
+        assert seen.errors == []

@@ -1,14 +1,16 @@
 /** What is in a loop or a parallel, as a list that is read and drawn only where it is seen, however long it is. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useMemo, useRef } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import { client, type Schemas, take } from "../api/client";
 import { length, number } from "../lib/time";
 import { Loading, Refused } from "../parts/Frame";
 import { Status } from "../parts/Status";
 import { acts } from "../words/acts";
+import { en } from "../words/en";
 
 const words = acts.iterations;
+const STATUSES = ["failed", "waiting", "running", "backoff", "incident", "completed", "skipped"];
 
 /** The number of the innermost iteration that a context stands in, or its branch. */
 export function scopeOf(context: string, container: string): string {
@@ -33,15 +35,20 @@ export function Iterations(props: {
 }) {
   const { execution, container, only } = props;
   const scroll = useRef<HTMLDivElement>(null);
+  const [status, setStatus] = useState(""); // empty: whatever became of them
   const list = useInfiniteQuery({
-    queryKey: ["execution", execution, "inside", container],
+    queryKey: ["execution", execution, "inside", container, status],
     initialPageParam: "",
     queryFn: ({ pageParam }) =>
       take(
         client.GET("/api/v1/executions/{id}/nodes", {
           params: {
             path: { id: execution },
-            query: { parent: container, limit: 100, ...(pageParam ? { cursor: pageParam } : {}) },
+            query: {
+              ...{ parent: container, limit: 100 },
+              ...(status ? { status: [status] } : {}),
+              ...(pageParam ? { cursor: pageParam } : {}),
+            },
           },
         }),
       ),
@@ -65,14 +72,29 @@ export function Iterations(props: {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage && last >= rows.length - 20) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage, last, rows.length]);
-  if (list.isPending) return <Loading />;
+  if (list.isPending && status === "") return <Loading />;
   if (list.error && rows.length === 0) return <Refused error={list.error} retry={() => void list.refetch()} />;
-  if (rows.length === 0) return <p className="soft">{words.empty}</p>;
+  if (rows.length === 0 && status === "" && !hasNextPage) return <p className="soft">{words.empty}</p>;
   return (
     <section>
       <h3>
         {words.title} <span className="soft">{words.count(number(rows.length), hasNextPage)}</span>
       </h3>
+      <select
+        className="of-status"
+        aria-label={words.only}
+        value={status}
+        onChange={(event) => setStatus(event.target.value)}
+      >
+        <option value="">{words.all}</option>
+        {STATUSES.map((one) => (
+          <option key={one} value={one}>
+            {en.status[one] ?? one}
+          </option>
+        ))}
+      </select>
+      {list.isPending && <Loading />}
+      {!list.isPending && rows.length === 0 && !hasNextPage && <p className="soft">{words.noneOf}</p>}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls is reached by the keyboard */}
       <div className="scroll inside" ref={scroll} tabIndex={0} role="region" aria-label={words.title}>
         <ul style={{ height: virtual.getTotalSize() }}>

@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { client, key, type Schemas, take } from "../../api/client";
+import { useDraft } from "../../lib/drafts";
 import { number } from "../../lib/time";
 import { Dialog, Loading, Refused } from "../../parts/Frame";
 import { en } from "../../words/en";
@@ -122,7 +123,7 @@ export function ForkDialog({
   const navigate = useNavigate();
   const [reason, setReason] = useState("");
   const [isOther, setOther] = useState(false);
-  const [input, setInput] = useState(() => JSON.stringify(execution.input ?? null, null, 2));
+  const [input, setInput, forget] = useDraft(`fork.${id}.${from}`, JSON.stringify(execution.input ?? null, null, 2));
   const [isWrong, setWrong] = useState(false);
   const start = from ? { from } : {};
   const plan = useQuery({
@@ -148,7 +149,10 @@ export function ForkDialog({
           } as never,
         }),
       ) as Promise<Schemas["Execution"]>,
-    onSuccess: (made) => navigate({ to: "/executions/$id", params: { id: made.id }, search: {} }),
+    onSuccess: (made) => {
+      forget();
+      void navigate({ to: "/executions/$id", params: { id: made.id }, search: {} });
+    },
   });
   const send = () => {
     try {
