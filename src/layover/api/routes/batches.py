@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 routes = Routes(
     "Batches",
-    "One act on many items: pause, resume, cancel, retry, rewind or purge executions, answer pause points, send "
+    "One act on many items: pause, resume, cancel, retry, rewind, move or purge executions, answer pause points, send "
     "deliveries once more, replay inputs of triggers. A batch is durable, acts as the user who made it, and has a "
     "result for each item.",
 )
