@@ -264,7 +264,10 @@ def _check_plan(player: Player, command: cmd.Retry | cmd.Rewind, planned: Repeat
             player.state.points[one.point].node for _, one in direct if isinstance(one, ev.PausePointCancelled)
         )
         assert planned.superseded == tuple(closed), where
-        after = reached_nodes(fold(ExecutionState(player.plan), [*player.log, *direct]))
+        rewound = fold(ExecutionState(player.plan), [*player.log, *direct])
+        left = {one.node for one in rewound.points.rows.values()} & set(planned.repeated)
+        assert not left, f"{where}: points of nodes that begin anew are still there"
+        after = reached_nodes(rewound)
         lost = {name for name, node in before.items() if not _is_same(node, after.get(name))}
         assert set(planned.dropped) == lost, where
     copy.finish()
