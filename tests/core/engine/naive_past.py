@@ -45,7 +45,7 @@ class NaivePast:
                 case ev.ScopeOpened():
                     self._open(event.node, event.key)
                 case ev.NodeRewound() if event.error is None:
-                    self._drop(self._behind(event.node))
+                    self.drop(self._behind(event.node))
                 case _:
                     pass
 
@@ -72,7 +72,8 @@ class NaivePast:
                 around = around.rpartition(":")[0]
             self._sets[f"{path}:{name}.{key}".lstrip(":")] = [("", self.variables(around))]
 
-    def _drop(self, names: set[str]) -> None:
+    def drop(self, names: set[str]) -> None:
+        """Take out what some nodes have set, or nodes within them."""
         for path, sets in self._sets.items():
             self._sets[path] = [(node, values) for node, values in sets if not _is_among(node, names)]
 

@@ -16,6 +16,7 @@ from tests.core.definitions.dice import SeededDice
 from .flows import only, rehearse
 from .graphs import INPUTS
 from .laws import tables
+from .naive_past import NaivePast
 from .random_play import Player, begin
 
 _ORDER = """
@@ -147,10 +148,11 @@ def test_a_fork_of_a_fork_and_a_rewind_in_it_know_who_set_what() -> None:
 
 
 def test_forks_in_random_plays_keep_the_laws_and_leave_the_origin_as_it_is() -> None:
-    made = kept = 0
+    made = kept = of_operators = 0
     for seed in range(40):
         dice = SeededDice(seed)
         origin = begin(dice)
+        origin.takes_back = True
         for _ in range(dice.integer(0, 30)):
             origin.step()
         before = tables(origin.state)
@@ -164,6 +166,15 @@ def test_forks_in_random_plays_keep_the_laws_and_leave_the_origin_as_it_is() -> 
         events = fork.send(cmd.Create(id="fork", input=dice.pick(INPUTS), user="ann", fork=found.fork))
         made += 1
         kept += len(found.kept)
+        if past.state.facts.started_at:
+            naive = NaivePast(origin.plan)
+            naive.read(event for _, event in origin.log[: at + 1])
+            naive.drop({one.id for one in origin.plan.graph.nodes}.difference(found.kept))
+            given = {**origin.plan.definition.variables}
+            for one in found.fork.sets:
+                given.update(one.values)
+            assert given == naive.variables(""), f"seed {seed}: variables of the fork"
+            of_operators += any(not one.node for one in found.fork.sets)
         assert not {one.node for one in events if isinstance(one, ev.NodeStarted)}.intersection(found.kept), seed
         is_ready = chosen != "" and past.state.node(chosen).status == "ready"
         assert chosen == "" or is_ready or chosen in found.repeats.repeated, seed
@@ -177,6 +188,7 @@ def test_forks_in_random_plays_keep_the_laws_and_leave_the_origin_as_it_is() -> 
         assert tables(origin.state) == before, seed
     assert made == 40
     assert kept > 10
+    assert of_operators, "no operator has set a variable before a fork"
 
 
 def test_a_rewind_takes_variables_back_to_what_they_were_before_the_node_began() -> None:

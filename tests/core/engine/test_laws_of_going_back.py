@@ -1,7 +1,11 @@
-"""The laws of going back: what the plan of a retry or a rewind says happens, and variables are those of that moment."""
+"""The laws of going back: what the plan of a retry or a rewind says happens, and variables are those of that moment.
+
+`LAYOVER_TORTURE=20` plays 20 times as much; `LAYOVER_REWIND_SEED` plays otherwise.
+"""
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
 
 _BLOCKS = range(2 * FACTOR)
 _PLAYS = 60  # of each block
+_SEED = int(os.environ.get("LAYOVER_REWIND_SEED", "0")) * 1_000_000
 
 
 def rewind(past: Past, to: str) -> cmd.Rewind:
@@ -39,7 +44,7 @@ def rewind(past: Past, to: str) -> cmd.Rewind:
 def test_variables_are_as_if_what_was_dropped_had_never_run(block: int) -> None:
     met: Counter[str] = Counter()
     for seed in range(block * _PLAYS, (block + 1) * _PLAYS):
-        player, read = begin(SeededDice(seed)), 0
+        player, read = begin(SeededDice(_SEED + seed)), 0
         player.takes_back, naive = True, NaivePast(player.plan)
         for step in range(40):
             player.step()
@@ -70,7 +75,7 @@ def test_variables_are_as_if_what_was_dropped_had_never_run(block: int) -> None:
 def test_a_rewind_that_has_its_turn_late_takes_back_what_was_set_since_it_was_sent(block: int) -> None:
     met: Counter[str] = Counter()
     for seed in range(block * _PLAYS, (block + 1) * _PLAYS):
-        player, read = begin(SeededDice(seed)), 0
+        player, read = begin(SeededDice(_SEED + seed)), 0
         player.takes_back, naive = True, NaivePast(player.plan)
         for step in range(40):
             player.step()
@@ -133,7 +138,7 @@ def test_after_a_rewind_variables_are_those_of_the_moment_at_which_the_node_was_
     """Where nothing else has set any since: then no reckoning is needed to know what they were."""
     met = 0
     for seed in range(block * 5 * _PLAYS, (block + 1) * 5 * _PLAYS):
-        player = begin(SeededDice(seed))
+        player = begin(SeededDice(_SEED + seed))
         for _ in range(player.dice.integer(5, 40)):
             player.step()
         reached = sorted(name for name, node in player.state.nodes.rows.items() if node.status == "completed")
@@ -207,7 +212,7 @@ class Copy(Player):
 def test_the_plan_of_a_retry_or_a_rewind_is_what_then_happens(block: int) -> None:
     met: Counter[str] = Counter()
     for seed in range(block * _PLAYS, (block + 1) * _PLAYS):
-        player = begin(SeededDice(seed))
+        player = begin(SeededDice(_SEED + seed))
         player.takes_back = True
         for _ in range(4):
             for _ in range(10):
@@ -264,7 +269,10 @@ def _check_plan(player: Player, command: cmd.Retry | cmd.Rewind, planned: Repeat
             player.state.points[one.point].node for _, one in direct if isinstance(one, ev.PausePointCancelled)
         )
         assert planned.superseded == tuple(closed), where
-        after = reached_nodes(fold(ExecutionState(player.plan), [*player.log, *direct]))
+        rewound = fold(ExecutionState(player.plan), [*player.log, *direct])
+        left = {one.node for one in rewound.points.rows.values()} & set(planned.repeated)
+        assert not left, f"{where}: points of nodes that begin anew are still there"
+        after = reached_nodes(rewound)
         lost = {name for name, node in before.items() if not _is_same(node, after.get(name))}
         assert set(planned.dropped) == lost, where
     copy.finish()

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import pytest
 
+from layover.core.context_ids import context_id
+from layover.core.definitions.node_types import AskingNode
 from layover.core.engine import commands as cmd
 from layover.core.engine import events as ev
 from layover.core.engine.codec import decode_events, decode_state, encode_events, encode_state
@@ -297,6 +299,7 @@ def _moved(player: MovedPlayer, plan: Plan, names: dict[str, str]) -> list[str]:
         return met
     assert player.send(command) == events
     _agrees(planned, names, before, state, events)
+    _leaves_nothing_behind(state)
     _replays(player, plan)
     player.finish()
     _is_remembered(player, plan)
@@ -329,6 +332,25 @@ def _agrees(
         is_taken = id_ not in names and id_ in names.values()
         if not path and is_settled(node) and not is_taken and renamed in state.plan.graph.by_id:
             assert state.node(renamed).closed_seq == node.closed_seq, f"{name} was settled, and was repeated"
+
+
+def _leaves_nothing_behind(state: ExecutionState) -> None:
+    """Each node is reached or passed by once all that comes before it has ended; people are asked what is asked now."""
+    if state.facts.closed:
+        return
+    for path in state.scopes.rows:
+        graph = state.graph(path)
+        for node in graph.nodes:
+            if state.node(context_id(path, node.id)).status == "idle":
+                before = [graph.nodes[index].id for index in node.sources]
+                ended = [is_settled(state.node(context_id(path, one))) for one in before]
+                assert not all(ended), f"{node.id} is left behind"
+    for point in state.points.rows.values():
+        asking = state.planned(point.node).node
+        if isinstance(asking, AskingNode) and point.status == "open" and not point.doubt:
+            assert point.details.get("title", "") == (asking.title or ""), (
+                f"{point.node} asks what is not asked any more"
+            )
 
 
 def _replays(player: MovedPlayer, plan: Plan) -> None:
