@@ -113,7 +113,8 @@ async def _fill(address: str, count: int) -> None:
         for n in range(RARE):
             await start(Values(-1 - n, "odd"))
         first = await start(FIRST)
-        await runtime.instance.indexer.index_all()
+        while await runtime.instance.store.search_terms.list_unindexed(None, 1):
+            await runtime.instance.indexer.index_all()
     await copy(address, first, FIRST, count - 3 * RARE - 1, lambda n: Values(n, f"plain-{n % 10}"))
 
 

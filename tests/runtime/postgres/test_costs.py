@@ -140,7 +140,9 @@ def meter(server: PostgresServer) -> Meter:
 @asynccontextmanager
 async def engine_on(meter: Meter) -> AsyncIterator[Runtime]:
     """Open an engine that does nothing by itself, warmed up after a checkpoint: pages that follow are not copied."""
-    settings = RuntimeSettings(lease_ttl=LONG, poll=LONG, command_poll=LONG, outbox_poll=LONG, purge_every=LONG)
+    settings = RuntimeSettings(
+        lease_ttl=LONG, poll=LONG, command_poll=LONG, outbox_poll=LONG, purge_every=LONG, search_index=False
+    )
     async with open_runtime(meter.address, nodes=[work], settings=settings) as engine:
         await engine.workflows.register(chain())
         await engine.workflows.register(QUESTION)

@@ -115,11 +115,12 @@ class Indexer:
         return bool(self._driver.active) or known != self._rests
 
     async def _give_way(self, took: int) -> None:
-        """Wait as long as a batch took, and far longer if executions needed most of the processor meanwhile."""
-        clock = self._driver.clock
+        """Wait as long as a batch took, and far longer if the processor was needed meanwhile: here, or by others."""
+        clock, pause = self._driver.clock, max(took, _PAUSE)
         began, worked = clock.running(), self._machine.worked()
-        await clock.wait(clock.now() + max(took, _PAUSE), asyncio.Event())
-        if 2 * (self._machine.worked() - worked) > clock.running() - began:
+        await clock.wait(clock.now() + pause, asyncio.Event())
+        waited = clock.running() - began
+        if 2 * (self._machine.worked() - worked) > waited or 4 * (waited - pause) > pause:
             await clock.wait(clock.now() + _SHARE * took, asyncio.Event())
 
     async def _is_ours(self) -> bool:
