@@ -7,10 +7,12 @@ the server and its database share the machine, so they are upper bounds; the loa
 from __future__ import annotations
 
 import asyncio
+import gzip
 import os
 import statistics
 import sys
 import tempfile
+from importlib.resources import files
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
@@ -64,6 +66,10 @@ _FRAMES: Final = """(count) => new Promise((done) => {
 })"""
 
 
+_LOADED: Final = """() => performance.getEntriesByType("resource")
+  .filter((one) => one.name.includes("/console/assets/")).map((one) => [one.name, one.encodedBodySize])"""
+
+
 def chain(nodes: int) -> dict[str, Any]:
     """Return a workflow of so many nodes: stretches of ten side by side, one stretch after the other."""
     made: list[dict[str, Any]] = []
@@ -99,6 +105,28 @@ async def _seconds(page: Page, url: str, selector: str) -> float:
         await page.wait_for_selector(selector, timeout=120_000)
         taken.append(perf_counter() - began)
     return statistics.median(taken)
+
+
+async def _sizes(seen: Seen, _size: Size, figures: Figures) -> None:
+    """What a browser loads, as it comes over the wire: of each screen what those before it have not loaded."""
+    await seen.api.engine.workflows.register(QUESTION)
+    started = await seen.start("question", {"n": 0})
+    known: set[str] = set()
+    for what, path, selector in (
+        ("the first screen", "?tab=me", "h1"),
+        ("the list of executions, beside that", "/executions", ".scroll li"),
+        ("an execution, beside those", f"/executions/{started}", ".react-flow__node"),
+        ("the editor, beside those", "/workflows/question/edit", ".cm-content"),
+        ("operations, beside those", "/operations", "canvas"),
+    ):
+        await seen.page.goto(f"{seen.api.url}/console{path}")
+        await seen.page.wait_for_selector(selector, timeout=120_000)
+        loaded = dict(await seen.page.evaluate(_LOADED))
+        figures.add(f"loaded by {what}", f"{sum(loaded[name] for name in loaded.keys() - known) / 1e3:.0f} KB")
+        known |= loaded.keys()
+    assets = [one.read_bytes() for one in (files("layover.console") / "static" / "assets").iterdir()]
+    packed = sum(len(gzip.compress(one, 9)) for one in assets)
+    figures.add("all of it: as it is, compressed", f"{sum(map(len, assets)) / 1e3:,.0f} KB, {packed / 1e3:,.0f} KB")
 
 
 async def _list(seen: Seen, size: Size, figures: Figures) -> None:
@@ -203,7 +231,7 @@ async def _count(seen: Seen, selector: str) -> int:
 
 async def _measure(api: Api, size: Size, parts: list[str]) -> None:
     figures = Figures()
-    known = {"graphs": _graphs, "loop": _loop, "values": _values, "live": _live, "list": _list}
+    known = {"sizes": _sizes, "graphs": _graphs, "loop": _loop, "values": _values, "live": _live, "list": _list}
     async with chromium() as browser, signed_in(browser, api) as seen:
         for name, part in known.items():
             if not parts or name in parts:

@@ -6,7 +6,7 @@ What can be seen is also what a screen reader gets: axe finds nothing.
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 import pytest
 import pytest_asyncio
@@ -33,6 +33,12 @@ pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
 
 GIVEN = {"order": "A-2", "amount": 180, "items": [{"name": "Lamp", "count": 2}]}
 PHONE, DESK = 360, 1360
+_LOOKS: Final[list[tuple[int, Literal["dark", "light"]]]] = [
+    (PHONE, "dark"),
+    (PHONE, "light"),
+    (DESK, "dark"),
+    (DESK, "light"),
+]
 _TOO_WIDE = """
 () => [...document.querySelectorAll("body *")]
   .filter((one) => !one.closest(".skip"))
@@ -135,17 +141,18 @@ async def _tab_to(page: Page, name: str, *, backwards: bool = False) -> None:
     raise AssertionError(f"{name} is not reached")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(PHONE, "light"), (DESK, "dark")])  # neither changes the other
-async def test_every_state_is_accessible_and_fits_the_screen(
-    browser: Browser, tmp_path: Path, width: int, scheme: Literal["dark", "light"]
-) -> None:
+async def test_every_state_is_accessible_and_fits_the_screen(browser: Browser, tmp_path: Path) -> None:
     async with served_links(tmp_path) as api:
         for name, visitor, prepare in await _states(api):
-            async with visiting(browser, visitor, width, scheme, scripts=True) as seen:
+            async with visiting(browser, visitor, scripts=True) as seen:
                 await prepare(seen.page)
-                assert (name, await violations(seen.page)) == (name, [])
-                assert (name, await seen.page.evaluate(_TOO_WIDE)) == (name, [])
-                assert (name, await seen.page.evaluate(_TOO_SMALL)) == (name, [])
+                for width, scheme in _LOOKS:
+                    await seen.page.set_viewport_size({"width": width, "height": 800})
+                    await seen.page.emulate_media(color_scheme=scheme)
+                    looked_at = (name, width, scheme)
+                    assert (*looked_at, await violations(seen.page)) == (*looked_at, [])
+                    assert (*looked_at, await seen.page.evaluate(_TOO_WIDE)) == (*looked_at, [])
+                    assert (*looked_at, await seen.page.evaluate(_TOO_SMALL)) == (*looked_at, [])
                 assert (name, await seen.page.locator("h1").count()) == (name, 1)
 
 

@@ -30,6 +30,13 @@ _FORM: Final[dict[str, Any]] = {
 WORKFLOW: Final[dict[str, Any]] = {
     "name": "hostile",
     "description": HOSTILE,
+    "input": {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "title": HOSTILE, "description": HOSTILE},
+            _SHORT: {"type": "string", "title": _SHORT, "enum": [HOSTILE, "plain"]},
+        },
+    },
     "nodes": [
         {
             "id": "ask",
@@ -81,3 +88,27 @@ async def test_hostile_texts_are_texts_at_a_question_and_in_its_execution(
         await _is_inert(seen, f"hostile-execution-{width}")
     done = (await api.get(f"/executions/{started}?wait=10s&until=end")).json
     assert (done["outcome"], done["outcome_reason"]) == ("refused", HOSTILE)
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+async def test_hostile_texts_are_texts_in_a_workflow_its_editor_and_its_form(
+    browser: Browser, server: Served, width: int
+) -> None:
+    await server.api.engine.workflows.register(WORKFLOW)
+    given = {"text": HOSTILE, "large": HOSTILE}
+    body = {"workflow": "hostile", "input": given, "correlation_id": _SHORT, "tags": [_SHORT], "wait": "10s"}
+    await server.api.post("/executions", body)
+    async with signed_in(browser, server.api, width) as seen:
+        page = seen.page
+        await seen.open("/workflows/hostile", "hostile")
+        await expect(page.locator(".react-flow__node", has_text=_BEGINNING).first).to_be_visible()
+        await _is_inert(seen, f"hostile-workflow-{width}")
+        await seen.open("/workflows/hostile/edit", "Edit hostile")
+        await expect(page.locator(".cm-content")).to_contain_text("onerror")
+        await _is_inert(seen, f"hostile-editor-{width}")
+        await seen.open("/workflows/hostile/start", "hostile")
+        await expect(page.get_by_role("dialog")).to_contain_text(_BEGINNING)
+        await _is_inert(seen, f"hostile-start-{width}")
+        await seen.open("/executions?q=workflow%3Ahostile", "Executions")
+        await expect(page.get_by_role("link", name=_BEGINNING).first).to_be_visible()
+        await _is_inert(seen, f"hostile-executions-{width}")

@@ -103,7 +103,8 @@ export function CodeEditor(props: {
           yaml(),
           syntaxHighlighting(COLOURS),
           keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
-          EditorView.contentAttributes.of({ "aria-label": current.current.label }),
+          // It takes the focus as what can be edited does, too; tools that look at pages know only this.
+          EditorView.contentAttributes.of({ "aria-label": current.current.label, tabindex: "0" }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) current.current.change(update.state.doc.toString());
           }),
