@@ -9,9 +9,7 @@ export function Breakpoints({ workflow, may }: { workflow: Schemas["WorkflowVers
   const queries = useQueryClient();
   const clear = useMutation({
     mutationFn: (node: string) =>
-      take(
-        client.DELETE("/api/v1/workflows/{name}/breakpoints", { params: { path: { name }, query: { node } } }),
-      ),
+      take(client.DELETE("/api/v1/workflows/{name}/breakpoints", { params: { path: { name }, query: { node } } })),
     onSettled: () => queries.invalidateQueries({ queryKey: ["workflow", name] }),
   });
   return (
