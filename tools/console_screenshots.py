@@ -40,6 +40,7 @@ _PASSING: Final = (
     (re.compile(r"\b\w{3} \d{1,2}, \d{4}, [\d:]+ [AP]M"), "…"),  # before what has only a time, which is part of it
     (re.compile(r"\d\d:\d\d:\d\d"), "…"),
     (re.compile(r"\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \w+ \d+"), "…"),
+    (re.compile(r"\b\d+ things? (is|are) well"), "…"),
     (re.compile(r"\b\d+ (ms|s|min|h|d)( \d+ (h|min|s))?\b"), "…"),
 )
 
@@ -151,12 +152,21 @@ async def _take(browser: Browser, api: Api, scene: Scene, folder: Path | None) -
         if folder is not None:
             await seen.page.screenshot(path=folder / f"{scene.name}.png", animations="disabled")
         said = await seen.page.locator("main").aria_snapshot()
+        health = seen.page.get_by_role("list", name="Health")  # of the machine, such as that its disk is full
+        of_machine = await health.aria_snapshot() if await health.count() else ""
         if await seen.page.get_by_role("dialog").count():
             said += "\n" + await seen.page.get_by_role("dialog").aria_snapshot()
+    left_out = {line.strip() for line in _masked(of_machine)}
+    # What opened in the same millisecond has no order.
+    lines = sorted(line for line in set(_masked(said)) if line.strip() not in left_out)
+    return "\n".join([f"# {scene.name}", *lines, ""])
+
+
+def _masked(said: str) -> list[str]:
+    """Return the lines of a text without what passes: times and ids."""
     for pattern, instead in _PASSING:
         said = pattern.sub(instead, said)
-    lines = sorted(set(said.splitlines()))  # what opened in the same millisecond has no order
-    return "\n".join([f"# {scene.name}", *lines, ""])
+    return said.splitlines()
 
 
 async def main(folder: Path | None) -> str:

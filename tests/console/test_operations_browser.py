@@ -230,3 +230,21 @@ async def test_a_problem_is_told_with_its_request_and_can_be_tried_again(
         await page.unroute("**/api/v1/timers**")
         await page.get_by_role("button", name="Try again").click()
         await expect(page.get_by_role("list", name="Timers")).to_contain_text("reminder")
+
+
+async def test_attempts_of_a_delivery_say_what_went_wrong(browser: Browser, server: Operated) -> None:
+    await server.api.post(
+        "/destinations", {"name": "nowhere", "kind": "webhook", "address": "http://127.0.0.1:1/never"}
+    )
+    notify = [{"on": ["pause.opened"], "via": "nowhere"}]
+    await server.api.engine.workflows.register({**REFUND, "name": "telling", "notify": notify})
+    given = {"order": "A-9", "amount": 5}
+    await server.api.post("/executions", {"workflow": "telling", "input": given, "wait": "10s"})
+    async with signed_in(browser, server.api, path="/console/operations?tab=deliveries") as seen:
+        page = seen.page
+        row = page.get_by_role("list", name="Deliveries").get_by_role("listitem").filter(has_text="nowhere")
+        await expect(row).to_contain_text("1 attempt")
+        await row.get_by_role("button", name="Attempts").click()
+        attempts = page.get_by_role("dialog", name="Attempts to send to nowhere")
+        await expect(attempts.get_by_role("listitem").first).to_contain_text("failed")
+        await seen.check("ops-attempts")

@@ -8,6 +8,7 @@ import { age } from "../../lib/time";
 import { Refused, Time } from "../../parts/Frame";
 import { Status } from "../../parts/Status";
 import { ops } from "../../words/operations";
+import { Attempts } from "./Attempts";
 import { Confirm, useAct } from "./acts";
 import { List, Row, States } from "./List";
 
@@ -27,6 +28,7 @@ export function Deliveries({ may }: { may: (permission: string) => boolean }) {
   const navigate = useNavigate();
   const found = useInfiniteQuery(deliveriesQuery(state));
   const [asking, setAsking] = useState("");
+  const [reading, setReading] = useState("");
   const again = useAct((id: string) => take(client.POST("/api/v1/deliveries/{id}/redeliver", one(id))));
   const all = useAct(() =>
     take(
@@ -76,24 +78,26 @@ export function Deliveries({ may }: { may: (permission: string) => boolean }) {
             }
             facts={<Facts delivery={delivery} now={now} />}
             acts={
-              operates && (
-                <>
-                  {delivery.state !== "pending" && (
-                    <button type="button" disabled={again.isPending} onClick={() => again.mutate(delivery.id)}>
-                      {words.redeliver}
-                    </button>
-                  )}
-                  {(delivery.state === "pending" || delivery.state === "dead") && (
-                    <button type="button" className="bad" onClick={() => setAsking(delivery.id)}>
-                      {words.discard}
-                    </button>
-                  )}
-                </>
-              )
+              <>
+                <button type="button" onClick={() => setReading(delivery.id)}>
+                  {words.attemptsList}
+                </button>
+                {operates && delivery.state !== "pending" && (
+                  <button type="button" disabled={again.isPending} onClick={() => again.mutate(delivery.id)}>
+                    {words.redeliver}
+                  </button>
+                )}
+                {operates && (delivery.state === "pending" || delivery.state === "dead") && (
+                  <button type="button" className="bad" onClick={() => setAsking(delivery.id)}>
+                    {words.discard}
+                  </button>
+                )}
+              </>
             }
           />
         )}
       />
+      {reading && <Attempts id={reading} close={() => setReading("")} />}
       {asking === "all" && (
         <Confirm
           title={words.redeliverTitle}
