@@ -114,7 +114,7 @@ async def refund() -> None:
 
 def test_an_effect_that_happens_twice_breaks_a_law_and_the_seed_repeats_it() -> None:
     with pytest.raises(LawBroken, match=r"EFFECT_ONCE.* charge of .* happened twice: by i") as found:
-        simulate(PAID, [charge], seeds=range(10), executions=4)
+        simulate(PAID, [charge], seeds=range(40), executions=4)
     with pytest.raises(LawBroken) as again:
         simulate(PAID, [charge], seeds=[found.value.seed], executions=4)
     told = str(found.value)
@@ -133,7 +133,7 @@ def test_a_key_that_is_another_each_time_is_of_no_use(monkeypatch: pytest.Monkey
     key = property(lambda self: f"{self.execution_id} {self.attempt}")
     monkeypatch.setattr(CallContext, "idempotency_key", key)
     with pytest.raises(LawBroken, match="EFFECT_ONCE"):
-        simulate(PAID, [charge_under_a_key], seeds=range(10), executions=4)
+        simulate(PAID, [charge_under_a_key], seeds=range(40), executions=4)
 
 
 @pytest.mark.parametrize("on_crash", ["probe", "pause", "undo"])
