@@ -230,7 +230,7 @@ export const en = {
   keys: {
     title: "Keyboard",
     rows: [
-      ["Ctrl K", "find a screen, a workflow, an execution"],
+      ["Ctrl K", "go to a screen, a workflow, an execution; begin something"],
       ["?", "this sheet"],
       ["g i, g e, g w, g o", "inbox, executions, workflows, operations"],
       ["j, k", "next, previous row"],
@@ -242,6 +242,7 @@ export const en = {
       ["/", "filter"],
       ["Esc", "close"],
       ["Ctrl Enter", "send a form"],
+      ["Ctrl S, F8", "in the editor: save; the next problem"],
     ] as const,
   },
 } as const;
