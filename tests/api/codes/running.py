@@ -107,6 +107,11 @@ async def searched_nodes(stage: Stage, _route: Route) -> Answered:
     return answered
 
 
+@route("list_node_executions", "invalid_filter")
+async def searched_nodes_by_no_condition(stage: Stage, _route: Route) -> Answered:
+    return await stage.api.get("/node-executions?where=colour=red")
+
+
 @route("list_views", 200)
 async def listed_views(stage: Stage, _route: Route) -> Answered:
     return await stage.api.get("/me/views")
