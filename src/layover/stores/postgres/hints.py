@@ -45,11 +45,13 @@ class _Word(msgspec.Struct, array_like=True):
 class NotifiedHints:
     """Sends hints to other instances, and listens to theirs while it is open."""
 
-    def __init__(self, db: PostgresSchema, instance: str) -> None:
+    def __init__(self, db: PostgresSchema, instance: str, *, is_alone: bool) -> None:
+        """Whoever begins while others run (not `is_alone`) tells them of changes until it knows whether one follows."""
         self._db = db
         self._instance = instance
         self._channel = f"layover_{db.address.schema}"
         self._hear: Callable[[Hint], None] | None = None
+        self._is_alone = is_alone
         self._pending: dict[tuple[str, str], None] = {}
         self._telling: asyncio.Task[None] | None = None
         self._listening: asyncio.Task[None] | None = None
@@ -63,6 +65,8 @@ class NotifiedHints:
     def listen(self, hear: Callable[[Hint], None]) -> None:
         """Call a function with each hint of another instance."""
         self._hear = hear
+        if not self._is_alone:
+            hear(Hint(kind="follow"))
         if self._listening is None and not self._db.address.pooled:
             self._listening = asyncio.get_running_loop().create_task(self._listen())
 
@@ -114,7 +118,6 @@ class NotifiedHints:
         await connection.add_listener(self._channel, self._on_notification)
         self._pass_on(Hint(kind="due"))
         self._pass_on(Hint(kind="trigger"))
-        self._pass_on(Hint(kind="follow"))  # another instance may follow already
         while not lost.is_set():
             with suppress(TimeoutError):
                 async with asyncio.timeout(_BETWEEN_LOOKS):

@@ -108,7 +108,7 @@ class PostgresStore:
             await db.close()
             raise
         session.opened = db
-        self._hints = NotifiedHints(db, instance)
+        self._hints = NotifiedHints(db, instance, is_alone=not await self.instances.list_others())
         session.local_instances = LocalInstances(db, instance)
         await session.local_instances.enter()
         heartbeats.start(db)
