@@ -46,7 +46,6 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     append_bytes: int = 256_000_000  # Bytes that an execution may write in one step; it fails if it needs more
     step_events: int = 1_000  # Events decided in one step, before other executions have their turn
     queue_warning: int = 500  # Executions that wait for call slots of one node type, from which on the log warns
-    search_index: bool = True  # Whether it writes the search index; if no engine does, searches by values get slow
     node_logs: bool = False  # Whether what node functions log is kept with their execution
     node_log_bytes: int = 4_000_000  # The most that is kept of it for one execution, compressed
     poll: Duration = "1s"  # The longest time between two looks for due executions
@@ -55,6 +54,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     wait_poll: Duration = "1s"  # The longest time between two looks at executions waited for here and driven elsewhere
     outbox_poll: Duration = "2s"  # The longest time between two looks for messages that a lost engine left undelivered
     audit_poll: Duration = "10s"  # The longest time between two looks for audit entries of others that wait for a seal
+    search_index: bool = True  # Whether it writes the search index; if no engine does, searches by values get slow
+    index_after: Duration = "1s"  # How long the search index lets rests gather before it takes them in
     jitter: bool = True  # Whether the times of retries are spread at random, as their policies say
     drain: Duration = "30s"  # How long an operator's pause waits for running calls
     grace: Duration = "10s"  # How long closing waits for running calls

@@ -56,7 +56,6 @@ list_retries            -    -     -        yes    yes      yes      yes
 fork_execution          -    -     -        -      -        yes      yes
 stream                  -    -     -        yes    yes      yes      yes
 follow_changes          -    -     -        yes    yes      yes      yes
-examine                 -    -     -        -      -        -        yes
 list_pause_points       -    -     -        yes    yes      yes      yes
 get_pause_point         -    -     -        yes    yes      yes      yes
 get_receipt             -    -     -        -      -        -        yes
@@ -149,6 +148,7 @@ save_person             -    -     -        -      -        -        yes
 delete_person           -    -     -        -      -        -        yes
 list_instances          -    -     -        yes    yes      yes      yes
 list_timers             -    -     -        yes    yes      yes      yes
+examine                 -    -     -        -      -        -        yes
 get_stats               -    -     -        yes    yes      yes      yes
 list_views              -    -     -        yes    yes      yes      yes
 get_view                -    -     -        yes    yes      yes      yes

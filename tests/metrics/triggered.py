@@ -48,5 +48,5 @@ async def fire(api: Api) -> None:
     await api.engine.triggers.pause(trigger_id("fired", "held"), "", None)
     await api.engine.signals.deliver("hold", "", {})  # it stays pending
     made = await api.post("/batches", {"act": "redeliver", "where": {"ids": [_UNKNOWN]}})
-    while (await api.get(f"/batches/{made.json['id']}")).json["state"] != "completed":
+    while (await api.get(f"/batches/{made.json['id']}")).json["status"] != "completed":
         pass  # it asks the server, and meanwhile the engine goes on

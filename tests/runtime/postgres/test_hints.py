@@ -243,12 +243,13 @@ class _CountedClaims(PostgresClaims):
 
 
 CALLS = """
-SELECT query, sum(calls)::bigint FROM pg_stat_statements WHERE query NOT LIKE '%pg_stat_statements%' GROUP BY query
+SELECT query, sum(calls)::bigint AS calls FROM pg_stat_statements
+WHERE query NOT LIKE '%pg_stat_statements%' GROUP BY query
 """
 
 
 async def calls_of(connection: asyncpg.Connection) -> dict[str, int]:
-    return {query: calls for query, calls in await connection.fetch(CALLS)}
+    return {row["query"]: row["calls"] for row in await connection.fetch(CALLS)}
 
 
 async def test_an_idle_instance_sends_two_statements_a_second() -> None:
