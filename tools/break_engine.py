@@ -54,7 +54,7 @@ MUTATIONS = [
         "pass\n    state.scopes",
     ),
     Mutation("apply answers while work is out", "points.py", "or (sequential and state.busy)", ""),
-    Mutation("retry without end", "failures.py", "and not is_exhausted(retry, failures)", ""),
+    Mutation("retry without end", "failures.py", "if is_exhausted(retry, failures):", "if False:"),
     Mutation("ignore the error port", "failures.py", 'if planned.targets("error"):', "if False:"),
     Mutation("let one failed branch fail all", "failures.py", 'container.on_failure == "fail_fast"', "True"),
     Mutation(

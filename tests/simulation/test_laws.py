@@ -18,7 +18,7 @@ from tests.simulation.mutants import MUTANTS, NOTICED
 if TYPE_CHECKING:
     from layover.testing.simulation.world import Ran
 
-_SEEDS = range(1, 61)
+_SEEDS = range(1, 121)
 
 
 def _ran(mutant: LawMutant, seed: int) -> Ran:

@@ -105,4 +105,4 @@ def test_a_parent_that_fails_with_a_child_that_kills_its_instances_is_not_its_vi
     scenario = Scenario([CHILD, PARENT], [weigh], lambda *_: Start("parent"), cancels=False)
     ran = run(1, scenario, mixture, traces=True)
     assert not ran.broken, "\n".join([*map(str, ran.broken), *ran.lines])
-    assert set(ran.statuses) == {"failed"}  # operators retry them, in vain
+    assert ran.statuses["failed"] > 1  # operators retry them, in vain until calls kill nothing any more

@@ -10,7 +10,6 @@ import msgspec
 from layover.authoring.readable import as_people_write
 from layover.core.definitions.check import check
 from layover.core.definitions.problems import InvalidDefinition
-from layover.core.definitions.yaml_write import write_yaml
 from layover.core.moments import Moment
 from layover.core.plan import compile_plan
 from layover.model.workflows import WorkflowSource
@@ -47,6 +46,8 @@ async def text_in(bundle: Bundle, plan: Plan, accepted: Callable[[Plan], Awaitab
 def source_of(version: Version, text: DefinitionText | None) -> WorkflowSource:
     """Return the text of a version; if none was given, the definition as people write it."""
     if text is None:
+        from layover.core.definitions.yaml_write import write_yaml  # noqa: PLC0415 - loaded only when needed
+
         made = write_yaml(as_people_write(msgspec.json.decode(version.document)))
         return _source(version, _YAML, made, version.created_at, as_written=False)
     return _source(version, cast("_MediaType", text.media_type), text.body.decode(), text.changed_at, as_written=True)
