@@ -241,3 +241,23 @@ def test_rewinds_in_random_plays_leave_variables_as_if_the_dropped_nodes_had_not
                 events = player.send(replace(command))
                 taken_back += bool(events and (back.variables or back.unset))
     assert taken_back > 3
+
+
+def test_a_node_that_failed_before_it_began_again_tells_of_calls_that_its_origin_has_made() -> None:
+    """The result of the origin is gone by then, so only the log tells of its calls."""
+    nodes = (
+        "  - {id: first, type: set, values: {items: '${input.items}'}, next: each}\n"
+        "  - {id: each, type: parallel, for_each: vars.items, body: [{id: call, type: f}], next: done}\n"
+        "  - {id: done, type: form}\n"
+    )
+    flow = rehearse(nodes).start({"items": [1, 2]})
+    fork = forked(flow, planned(flow, "done"))
+    fork.send(cmd.Pause())
+    fork.send(cmd.Resume(data={"items": 7}))  # no list
+    fork.send(cmd.Rewind(to="each"))
+    assert fork.status == "failed"
+    called_before = Past(fork.plan).read(fork.log).called
+    for act in (cmd.Retry(), cmd.Rewind(to="each")):
+        found = repeats_of(fork.state, act, fork.now, called_before)
+        assert found is not None
+        assert (found.repeated, found.calls) == (("each",), ("each",))

@@ -240,9 +240,9 @@ def _check_plans(player: Player, met: Counter[str], where: str) -> None:
     halted = [f"{id_}:{path}" for path, one in player.state.halted.rows.items() for id_ in one.nodes]
     names = sorted((*player.state.nodes.rows, *halted))
     acts: list[cmd.Retry | cmd.Rewind] = [cmd.Retry(), *(cmd.Rewind(to=name) for name in names)]
-    called_within = Past(player.plan).read(player.log).containers
+    called_before = Past(player.plan).read(player.log).called
     for act in acts:
-        planned = repeats_of(player.state, act, player.now, called_within)
+        planned = repeats_of(player.state, act, player.now, called_before)
         command = act
         if planned is not None and isinstance(act, cmd.Rewind):
             command = rewind(Past(player.plan).read(player.log), act.to)

@@ -79,7 +79,7 @@ def plan_fork(past: Past, plan: Plan, from_node: str = "", *, latest: Past | Non
                 sorted(
                     name
                     for name, (one, node) in again.items()
-                    if has_called(one.state, name, node) or (name in one.containers and ":" not in name)
+                    if has_called(one.state, name, node) or (name in one.called and ":" not in name)
                 )
             ),
         ),

@@ -62,7 +62,7 @@ class Past:
     def __init__(self, plan: Plan) -> None:
         self.state = ExecutionState(plan)
         self.sets: dict[str, list[ev.CarriedSet]] = {}
-        self.containers: set[str] = set()  # in which something was called, by context id
+        self.called: set[str] = set()  # containers in which something was called, and what a fork took over as called
 
     def read(self, entries: Iterable[tuple[int, ev.AnyEvent]]) -> Past:
         """Read more of the log."""
@@ -75,6 +75,8 @@ class Past:
                 case ev.ExecutionStarted():
                     defaults, early = self.state.plan.definition.variables, facts.early
                     self.sets[""] = [_set("", defaults), *facts.carried_sets, _set("", early)]
+                    taken_over = [(name, self.state.node(name)) for name in facts.carried]
+                    self.called.update(name for name, node in taken_over if has_called(self.state, name, node))
                 case ev.ExecutionResumed() if event.data and facts.started_at:
                     self.sets[""].append(_set("", event.data))
                 case ev.ExecutionMoved():
@@ -88,7 +90,7 @@ class Past:
                         self.sets[path] = [_set("", copied)]
                 case ev.NodeStarted() | ev.PausePointOpened() if ":" in event.node:
                     if has_called(self.state, event.node, self.state.node(event.node)):
-                        self.containers.update(_containers_around(event.node))
+                        self.called.update(_containers_around(event.node))
                 case _:
                     pass
         return self
@@ -142,7 +144,7 @@ class Past:
             if not _is_within_any(path, replaced):
                 moved[renamed_path(path, names)] = [_renamed_set(one, names, replaced) for one in sets]
         self.sets = moved
-        self.containers = {renamed(one, names) for one in self.containers if not _is_gone(one, replaced)}
+        self.called = {renamed(one, names) for one in self.called if not _is_gone(one, replaced)}
         if "" in self.sets:  # the first are the defaults
             defaults = self.state.plan.definition.variables
             self.sets[""][0] = _set("", {**defaults, **self.sets[""][0].values})

@@ -2,7 +2,8 @@
 
 The rules of the act itself are applied to the state, which is compared with what it was and then put back. So a plan
 cannot disagree with the act. Only what the act does at once is compared: which nodes then follow depends on results
-that are not there yet.
+that are not there yet. One thing may end a scope at once: a call in it that was lost too often to be made again. What
+is in that scope is then not repeated, and a result that stays until then is not dropped by the act.
 """
 
 from __future__ import annotations
@@ -13,17 +14,19 @@ import msgspec
 
 from layover.core.context_ids import context_id
 from layover.core.definitions.node_types import ChildWorkflow, Send
+from layover.core.engine.commands import Rewind
 from layover.core.engine.decide import handle
 from layover.core.engine.decision_context import DecisionContext
-from layover.core.engine.events import PausePointCancelled
+from layover.core.engine.events import ExecutionFailed, NodeRewound, PausePointCancelled, ScopeClosed
+from layover.core.engine.evolve import evolve
 from layover.core.engine.halting import has_rounds, is_given_up
-from layover.core.engine.node_transitions import is_settled
+from layover.core.engine.node_transitions import is_settled, scope_path
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
-    from layover.core.engine.commands import Retry, Rewind
-    from layover.core.engine.events import NodeStatus
+    from layover.core.engine.commands import Retry
+    from layover.core.engine.events import AnyEvent, NodeStatus
     from layover.core.engine.state import ExecutionState, NodeState
     from layover.core.plan import PlannedNode
 
@@ -45,7 +48,7 @@ class Repeats(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def repeats_of(
-    state: ExecutionState, command: Retry | Rewind, now: int, called_within: Collection[str] = ()
+    state: ExecutionState, command: Retry | Rewind, now: int, called_before: Collection[str] = ()
 ) -> Repeats | None:
     """Return what a command would repeat; None if it would change nothing. The state stays as it was.
 
@@ -58,16 +61,44 @@ def repeats_of(
         handle(context, command)
         if not context.events:
             return None
-        again = {name: node for name, node in before.items() if _begins_again(state, name, node)}
+        act, rest = _split(command, context.events)
+        again = {name for name, node in before.items() if _begins_again(state, name, node)}
+        state.revert()
+        for event in act:
+            evolve(state, event, now)
+        taken_back = {name for name, node in before.items() if _begins_again(state, name, node)}
+        repeated = {name for name in again | taken_back if not _is_ended(name, rest)}
         cancelled = [event.point for event in context.events if isinstance(event, PausePointCancelled)]
         return Repeats(
-            repeated=tuple(sorted(again)),
-            dropped=tuple(sorted(name for name, node in again.items() if has_result(node))),
+            repeated=tuple(sorted(repeated)),
+            dropped=tuple(sorted(name for name in taken_back if has_result(before[name]))),
             superseded=tuple(sorted(points[point].node for point in cancelled)),
-            calls=tuple(sorted(calls.union(called_within).intersection(again))),
+            calls=tuple(sorted(calls.union(called_before).intersection(repeated))),
         )
     finally:
         state.revert()
+
+
+def _split(command: Retry | Rewind, events: Sequence[AnyEvent]) -> tuple[Sequence[AnyEvent], Sequence[AnyEvent]]:
+    """Return the events that take nodes back, and those of calls that were out when the execution was closed."""
+    if not isinstance(command, Rewind):  # it keeps all results
+        return (), events
+    end = 1 + next(n for n, event in enumerate(events) if isinstance(event, NodeRewound))
+    return events[:end], events[end:]
+
+
+def _is_ended(name: str, events: Sequence[AnyEvent]) -> bool:
+    """Return whether the execution was ended, or a scope around a node."""
+    around = f"{name.partition(':')[2]}:"
+    for event in events:
+        match event:
+            case ExecutionFailed():
+                return True
+            case ScopeClosed() if around.startswith(f"{scope_path(event.node, event.key)}:"):
+                return True
+            case _:
+                pass
+    return False
 
 
 def reached_nodes(state: ExecutionState) -> dict[str, NodeState]:

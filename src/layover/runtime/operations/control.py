@@ -161,12 +161,15 @@ class Control:
 
     async def plan(self, execution_id: str, command: cmd.Retry | cmd.Rewind) -> RepeatPlan:
         """Return what a retry or a rewind would do; nothing is changed."""
-        past = await self._past_of(execution_id, command) if isinstance(command, cmd.Rewind) else None
-        if past is not None and isinstance(command, cmd.Rewind):
-            command = past.rewind(command)
+        if isinstance(command, cmd.Rewind):
+            past = await self._past_of(execution_id, command)
+            command = command if past is None else past.rewind(command)
+        else:
+            row, _ = await self._queries.load(execution_id)
+            past = await past_of(self._instance.store, row, self._instance.plans, row.head.last_seq)
         _, cached = await self._queries.load(execution_id)
-        called_within = past.containers if past is not None else ()
-        return plan_of(cached.state, command, self._instance.clock.now(), called_within)
+        called_before = past.called if past is not None else ()
+        return plan_of(cached.state, command, self._instance.clock.now(), called_before)
 
     async def _with_variables(self, execution_id: str, command: cmd.Rewind) -> cmd.Rewind:
         """Return a rewind with the values that variables get back, which only the log knows."""

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 
 def plan_of(
-    state: ExecutionState, command: cmd.Retry | cmd.Rewind, now: int, called_within: Collection[str]
+    state: ExecutionState, command: cmd.Retry | cmd.Rewind, now: int, called_before: Collection[str]
 ) -> RepeatPlan:
     """Return what a command would do to an execution as it is; refuse one that the execution would refuse."""
-    found = repeats_of(state, command, now, called_within) if decide(state, command, now) else None
+    found = repeats_of(state, command, now, called_before) if decide(state, command, now) else None
     if found is None:
         raise does_not_fit(state, command)
     changed: set[str] = set()

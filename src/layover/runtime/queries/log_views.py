@@ -36,6 +36,7 @@ class LogView(NamedTuple):
     nodes: list[NodeDraft]
     around: list[tuple[int, int, ev.AnyEvent]]  # the events that tell of legs
     resumes: list[ResumeDraft]
+    closed: frozenset[str]  # points of people that were closed, and whose answer is not in the log, if any
     last_at: int
     last_seq: int
     last_epoch: int
@@ -92,7 +93,8 @@ class LogViews:
         nodes = list(telling.nodes.values()) if telling is not None else []
         memory = _PER_EVENT * (head.last_seq + 1) + _PER_BYTE * size
         last_at = last[1] if last is not None else row.info.created_at
-        return LogView(nodes, around, [*resumes.resumes.values()], last_at, head.last_seq, head.last_epoch, memory)
+        found, closed = [*resumes.resumes.values()], frozenset(resumes.closed)
+        return LogView(nodes, around, found, closed, last_at, head.last_seq, head.last_epoch, memory)
 
     def _cache(self, execution_id: str, view: LogView) -> None:
         self._drop(execution_id)

@@ -24,7 +24,7 @@ from layover.runtime.queries.graphs import graph
 from layover.runtime.queries.history import HistoryEntry
 from layover.runtime.queries.legs import legs
 from layover.runtime.queries.replayed import replayed
-from layover.runtime.queries.resume_queue import resume_queue
+from layover.runtime.queries.resume_queue import closed_answers, resume_queue
 from layover.runtime.queries.told import told_of
 from layover.runtime.queries.tracebacks import failed_child, stored_traceback
 from layover.runtime.queries.trigger_cursors import with_trigger_cursors
@@ -192,12 +192,16 @@ class Queries:
 
     async def resume_queue(self, execution_id: str, since: int = 0, limit: int = 1000) -> Sequence[ResumeEntry]:
         """Return the resume queue in the order of its answers, from a position on; the first has 0."""
+        store, before = self._instance.store, (await self.row(execution_id)).head
+        queued = await store.commands.list_after(before.execution_id, before.commands_done)
+        wanted = PointFilter(execution_id=before.execution_id, status=("answered",), limit=_MOST_ANSWERED)
+        answered = await store.queries.list_points(wanted) if queued else []
+        # The log is read last: an answer that an instance applies meanwhile is in both, and not in neither.
         row, cached = await self.load(execution_id)
-        store, head = self._instance.store, row.head
-        unread = await store.commands.list_after(head.execution_id, head.commands_done)
-        wanted = PointFilter(execution_id=head.execution_id, status=("answered",), limit=_MOST_ANSWERED)
-        answered = await store.queries.list_points(wanted) if unread else []
+        head = row.head
+        unread = [command for command in queued if command.n > head.commands_done]
         log = await self._log_of(row)
+        answered += await closed_answers(store, head.execution_id, log.closed)
         found = resume_queue(
             head,
             cached.state,

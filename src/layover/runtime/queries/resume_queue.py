@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from layover.core.moments import Moment
 from layover.model.resumes import ResumeEntry
+from layover.ports.view_records import PointFilter
 from layover.runtime.queries.legs import resume_leg_id
 from layover.runtime.queries.resumes import NEVER_APPLIED
 from layover.runtime.queries.views import context_of
@@ -15,9 +16,12 @@ if TYPE_CHECKING:
 
     from layover.core.engine.state import ExecutionState
     from layover.model.executions import Leg
+    from layover.model.resumes import ResumeStatus
     from layover.ports.records import Head, PointRow
+    from layover.ports.store import Store
     from layover.runtime.queries.resumes import ResumeDraft
 
+_PAGE: Final = 1_000  # points that are read at a time
 _AT_REST: Final = frozenset({"waiting", "paused"})
 
 
@@ -32,8 +36,9 @@ def resume_queue(  # noqa: PLR0913 - everything that an entry is made of
     last_at: int,
     is_retried: bool,
 ) -> list[ResumeEntry]:
-    """Return all entries, in the order in which the answers came; `answered` are the points that wait for their turn.
+    """Return all entries, in the order in which the answers came.
 
+    `answered` are the points whose answers wait for their turn, and those that were closed before it came.
     `last_at` is the moment of the last event: what it released has come to rest by then, if the execution is at rest
     and no node `is_retried`.
     """
@@ -44,6 +49,11 @@ def resume_queue(  # noqa: PLR0913 - everything that an entry is made of
     found = [_entry(head, state, one, by_point.get(one.point), places.get(one.point), came_to_rest) for one in drafts]
     unread = [row for row in answered if row.point.id in places and row.point.id not in known]
     unread.sort(key=lambda row: places[row.point.id])
+    for row in answered:
+        if row.closed_at is not None and row.point.id not in known:
+            lost = _never_applied(head.execution_id, row)
+            later = (n for n, entry in enumerate(found) if entry.queued_at > lost.queued_at)
+            found.insert(next(later, len(found)), lost)
     return [*found, *(_unread(head.execution_id, row, places[row.point.id]) for row in unread)]
 
 
@@ -73,18 +83,56 @@ def _entry(
     )
 
 
+async def closed_answers(store: Store, execution_id: str, closed: frozenset[str]) -> list[PointRow]:
+    """Return the points among some that are closed whose answer was stored and never had its turn.
+
+    Such as behind a rewind: the answer is in no event then. Only the row of the point still has it.
+    """
+    found: list[PointRow] = []
+    after, left = None, len(closed)
+    while left > 0:
+        wanted = PointFilter(execution_id=execution_id, status=("cancelled", "expired"), after=after, limit=_PAGE)
+        rows = await store.queries.list_points(wanted)
+        mine = [row for row in rows if row.point.id in closed]
+        found += [row for row in mine if row.point.status == "answered"]
+        left = left - len(mine) if len(rows) == _PAGE else 0
+        after = (rows[-1].point.opened_at, rows[-1].point.id) if rows else None
+    return found
+
+
 def _unread(execution_id: str, row: PointRow, position: int) -> ResumeEntry:
     """Return an answer that the execution has not read yet."""
+    return _from_row(execution_id, row, "pending", position=position)
+
+
+def _never_applied(execution_id: str, row: PointRow) -> ResumeEntry:
+    """Return an answer whose point was closed before the execution read it."""
+    return _from_row(
+        execution_id, row, "failed", completed_at=Moment.maybe(row.closed_at), failure_reason=NEVER_APPLIED
+    )
+
+
+def _from_row(
+    execution_id: str,
+    row: PointRow,
+    status: ResumeStatus,
+    *,
+    position: int | None = None,
+    completed_at: Moment | None = None,
+    failure_reason: str | None = None,
+) -> ResumeEntry:
     point = row.point
     last = point.decisions[-1] if point.decisions else None
     return ResumeEntry(
         point_id=point.id,
         execution_id=execution_id,
         context_id=context_of(point),
-        status="pending",
+        status=status,
         position=position,
         answer=point.output if last is None else last.data,
         answered_by=point.by if last is None else last.by,
         queued_at=Moment.of(point.opened_at if point.answered_at is None else point.answered_at),
+        completed_at=completed_at,
+        failure_reason=failure_reason,
         leg_id=resume_leg_id(execution_id, point.id),
     )

@@ -69,6 +69,7 @@ class ResumeReader:
     def __init__(self, *, sequential: bool) -> None:
         self.resumes: dict[str, ResumeDraft] = {}
         self.sequential = sequential
+        self.closed: set[str] = set()  # points that people could answer, and whose answer is not in the log, if any
         self._contexts: dict[str, str] = {}
         self._deciders: dict[str, str] = {}
         self._claimed: list[ResumeDraft] = []
@@ -102,7 +103,7 @@ class ResumeReader:
             case ev.PausePointApplied() if event.point in self.resumes:
                 self._applied(seq, at, self.resumes[event.point])
             case ev.PausePointCancelled() | ev.PausePointExpired():
-                self._end_pending(at, NEVER_APPLIED, event.point)
+                self._closed(at, event.point)
             case ev.NodeFailed():
                 self._node_failed(at, event)
             case ev.NodeRewound() if event.error is not None:
@@ -134,6 +135,11 @@ class ResumeReader:
         resume.status, resume.applied_at, resume.applied_seq = "claimed", at, seq
         resume.leg = seq if self._leg is None else self._leg
         self._claimed.append(resume)
+
+    def _closed(self, at: int, point: str) -> None:
+        if point in self._contexts and point not in self.resumes:
+            self.closed.add(point)
+        self._end_pending(at, NEVER_APPLIED, point)
 
     def _node_failed(self, at: int, event: ev.NodeFailed) -> None:
         if event.retry_at is not None:
