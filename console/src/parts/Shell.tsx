@@ -85,7 +85,10 @@ export function Shell() {
       </nav>
       <main id="main" tabIndex={-1}>
         {session.error && (isOver || !session.data) ? (
-          <Refused error={session.error} retry={() => void session.refetch()} />
+          <>
+            <h1 className="hidden">{en.name}</h1>
+            <Refused error={session.error} retry={() => void session.refetch()} />
+          </>
         ) : (
           <Outlet key={zone /* every time on the screen is written anew */} />
         )}

@@ -39,8 +39,15 @@ interface Draft {
 export function EditWorkflow() {
   const { name } = useParams({ from: "/workflows/$name/edit" });
   const found = useQuery({ ...sourceQuery(name), refetchOnWindowFocus: false });
-  if (found.error && !found.data) return <Refused error={found.error} retry={() => void found.refetch()} />;
-  if (!found.data) return <Loading />;
+  if (!found.data)
+    return (
+      <>
+        <h1>
+          <bdi>{words.title(name)}</bdi>
+        </h1>
+        {found.error ? <Refused error={found.error} retry={() => void found.refetch()} /> : <Loading />}
+      </>
+    );
   const { text, version: base, changed_at: seen } = found.data;
   return <Editor key={name} name={name} stored={{ text, base, seen }} isWritten={found.data.as_written} />;
 }
