@@ -9,7 +9,7 @@ import {
 } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { Problem } from "./api/client";
+import { isPassing, Problem } from "./api/client";
 import { base } from "./lib/base";
 import { applyTheme } from "./lib/preferences";
 import { Shell } from "./parts/Shell";
@@ -148,8 +148,7 @@ const queries: QueryClient = new QueryClient({
       networkMode: "always",
       staleTime: 5_000,
       // A refusal is an answer; what did not arrive, or came too often, is asked again.
-      retry: (count, error) =>
-        count < 3 && error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500),
+      retry: (count, error) => count < 3 && isPassing(error),
       retryDelay: (count, error) =>
         error instanceof Problem && error.retryAfter ? error.retryAfter * 1_000 : 500 * 2 ** count,
     },

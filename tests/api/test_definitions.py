@@ -46,7 +46,9 @@ async def test_a_check_tells_all_problems_and_keeps_nothing(tmp_path: Path) -> N
     text = b"name: order\nnodes:\n  - {id: a, type: form, titel: Look}\n"
     async with served(tmp_path) as api:
         found = await api.post("/workflows/check", raw=text, headers={"content-type": "text/yaml"}, as_="viewer")
-        sound = await api.post("/workflows/check", flow(form(), settings={"max_pause": "7d"}), as_="viewer")
+        sound = await api.post(
+            "/workflows/check", flow(form(), settings={"max_pause": "7d"}, input={"type": "string"}), as_="viewer"
+        )
         unreadable = await api.post("/workflows/check", raw=b'{"name', as_="viewer")
         listed = await api.get("/workflows")
 
@@ -54,7 +56,7 @@ async def test_a_check_tells_all_problems_and_keeps_nothing(tmp_path: Path) -> N
     assert (found.status, problem["line"], problem["path"]) == (200, 3, "$.nodes[0].titel")
     assert (problem["suggestion"], problem["severity"]) == ("title", "error")
     assert (sound.json["problems"], [one["id"] for one in sound.json["graph"]["nodes"]]) == ([], ["ask"])
-    assert found.json["graph"] is None
+    assert (found.json["graph"], found.json["input"], sound.json["input"]) == (None, None, {"type": "string"})
     assert [one["code"] for one in unreadable.json["problems"]] == ["syntax"]
     assert listed.json["items"] == []
 

@@ -179,3 +179,16 @@ async def test_it_works_under_a_path_sign_in_and_graph_included(browser: Browser
             assert page.url.startswith(f"{api.url}/console")
             assert [one for one in asked if not one.startswith(api.url)] == []
             assert seen.errors == []
+
+
+async def test_a_phone_shows_where_one_is_in_the_navigation(browser: Browser, server: Served) -> None:
+    async with signed_in(browser, server.api, PHONE, path="/console/operations") as seen:
+        for name in ("Operations", "Inbox", "Workflows"):
+            link = seen.page.get_by_role("navigation", name="Main").get_by_role("link", name=name)
+            await link.click()
+            await expect(link).to_have_attribute("aria-current", "page")
+            await expect(link).to_be_in_viewport(ratio=1)
+        await seen.page.goto(f"{server.api.url}/console/operations")
+        link = seen.page.get_by_role("navigation", name="Main").get_by_role("link", name="Operations")
+        await expect(link).to_be_in_viewport(ratio=1)
+        assert seen.errors == []

@@ -112,3 +112,28 @@ async def test_hostile_texts_are_texts_in_a_workflow_its_editor_and_its_form(
         await seen.open("/executions?q=workflow%3Ahostile", "Executions")
         await expect(page.get_by_role("link", name=_BEGINNING).first).to_be_visible()
         await _is_inert(seen, f"hostile-executions-{width}")
+
+
+@pytest.mark.parametrize("width", [DESK, PHONE])
+async def test_a_hostile_name_of_a_view_is_a_text_and_one_that_no_view_may_have_says_why(
+    browser: Browser, server: Served, width: int
+) -> None:
+    name = f'"><img src=x onerror=alert(1)> \u05e9\u05dc\u05d5\u05dd #?%2e {width} ' + "W" * 50
+    async with signed_in(browser, server.api, width, path="/console/executions?q=workflow%3Arefund") as seen:
+        page, dialog = seen.page, seen.page.get_by_role("dialog")
+        await page.get_by_role("button", name="Save as a view").click()
+        # A change of the direction of text cannot be printed.
+        for refused, why in ((_SHORT[:100], "all of them printable"), ("a/b", "no “/”"), ("..", "more than dots")):
+            await dialog.get_by_label("Name").fill(refused)
+            await seen.press("Enter")
+            await expect(dialog.get_by_role("alert")).to_contain_text(why)
+            await expect(dialog.get_by_label("Name")).to_have_value(refused)
+        seen.errors.clear()  # the browser notes each refusal
+        await dialog.get_by_label("Name").fill(name)
+        await seen.press("Enter")
+        view = page.get_by_role("group", name="Saved views").get_by_role("button", name=name, exact=True)
+        await expect(view).to_have_attribute("aria-pressed", "true")
+        await _is_inert(seen, f"hostile-view-{width}")
+        await page.get_by_role("button", name="Delete the view").click()
+        await expect(view).to_have_count(0)
+        assert seen.errors == []

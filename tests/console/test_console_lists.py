@@ -221,3 +221,13 @@ async def test_settings_are_the_same_in_another_browser(browser: Browser, server
         await expect(seen.page.get_by_role("heading", level=1)).to_have_text("Waiting for you")
         assert await saved() == expected
         assert seen.errors == []
+
+
+async def test_what_waits_at_a_node_leads_to_the_executions(browser: Browser, server: Served) -> None:
+    async with signed_in(browser, server.api, path="/console/workflows/onboarding") as seen:
+        page = seen.page
+        await page.get_by_role("region", name="Now").get_by_role("link", name="waits for a person").first.click()
+        await expect(page.get_by_role("button", name="Remove on:")).to_be_visible()
+        await expect(page.get_by_role("link", name="Mia")).to_be_visible()
+        await expect(page.get_by_role("listitem")).to_have_count(1)
+        assert seen.errors == []

@@ -55,6 +55,43 @@ async def test_more_tabs_than_connections_are_followed_as_they_are_seen(browser:
         assert seen.errors == []
 
 
+async def test_more_windows_than_connections_load_and_follow_in_turns(browser: Browser, server: Served) -> None:
+    async with signed_in(browser, server.api) as seen:
+        started = await seen.start("refund", {"order": "T-2", "amount": 1}, correlation_id="T-2")
+        windows: list[Page] = [seen.page]
+        for n in range(_TABS):  # each of them is seen
+            window = await seen.page.context.new_page()
+            await window.goto(f"{server.api.url}/console/executions" + (f"/{started}" if n % 2 else ""))
+            await expect(window.get_by_text("T-2").first).to_be_visible()
+            windows.append(window)
+        (point,) = (await server.api.get(f"/pause-points?execution_id={started}")).json["items"]
+        await server.api.post(f"/approvals/{point['id']}/approve", {})
+        for n, window in enumerate(windows[1:]):
+            if n % 2:
+                await expect(window.get_by_text("review finished: approved")).to_have_count(1)
+                await expect(window.locator(".feed-state")).to_contain_text("ended")
+            else:
+                await expect(window.get_by_role("link", name="T-2")).to_contain_text("completed")
+        assert seen.errors == []
+
+
+async def test_a_list_that_was_not_seen_shows_what_became_of_its_rows(browser: Browser, server: Served) -> None:
+    async with signed_in(browser, server.api, path="/console/executions?q=correlation_id%3AT-3") as seen:
+        started = await seen.start("refund", {"order": "T-3", "amount": 1}, correlation_id="T-3")
+        await seen.page.reload()
+        row = seen.page.get_by_role("link", name="T-3")
+        await expect(row).to_contain_text("person")
+        await seen.page.evaluate(_HIDE)
+        while server.api.services.streams.count > 0:  # noqa: ASYNC110 - a server tells of a stream only by counting it
+            await asyncio.sleep(0)
+        (point,) = (await server.api.get(f"/pause-points?execution_id={started}")).json["items"]
+        await server.api.post(f"/approvals/{point['id']}/approve", {})
+        await server.api.get(f"/executions/{started}?wait=10s&until=end")
+        await seen.page.evaluate(_SHOW)
+        await expect(row).to_contain_text("completed")
+        assert seen.errors == []
+
+
 async def test_a_person_who_signs_out_in_one_tab_is_signed_out_in_the_others(browser: Browser, server: Served) -> None:
     async with signed_in(browser, server.api) as seen:
         other = await seen.page.context.new_page()

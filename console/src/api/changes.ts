@@ -56,15 +56,21 @@ export function useChanges(): Feed {
         readAgain(queries);
       }, wait);
     };
+    // Nobody says what became of rows meanwhile: they are read again, as far as they were read.
+    const missed = () => {
+      void queries.invalidateQueries({ queryKey: ["executions", "list"] }, { cancelRefetch: false });
+      later();
+    };
     const stop = follow("/api/v1/changes", {
       tell: (told) => {
         feed = told;
         setState(told);
-        if (told === "live" && wasCut) later(); // nobody says what was missed
-        wasCut ||= told === "lost";
+        if (told === "live" && wasCut) missed();
+        wasCut = (wasCut && told !== "live") || told === "lost" || told === "waiting";
       },
       take: (messages) => {
         take(queries, messages);
+        if (messages.some((one) => one.event === "lost")) missed();
         later();
       },
     });

@@ -21,6 +21,11 @@ export class Problem extends Error {
   }
 }
 
+/** Whether the same request may be answered a little later: it did not arrive, or came too often. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof Problem && (error.status === 0 || error.status === 429 || error.status >= 500);
+}
+
 interface Answered<T> {
   data?: T;
   error?: unknown;

@@ -3169,11 +3169,12 @@ export interface components {
         };
         /**
          * CheckedDefinition
-         * @description Everything that is wrong with a definition, and its graph if nothing but warnings was found.
+         * @description Everything that is wrong with a definition; its graph and its input if nothing but warnings was found.
          */
         CheckedDefinition: {
             problems: components["schemas"]["DefinitionProblem"][];
             graph: components["schemas"]["Graph"] | null;
+            input: unknown;
         };
         /**
          * ClaimBody

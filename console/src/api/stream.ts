@@ -1,6 +1,7 @@
 /** Server-sent events by `fetch`: with our header, status codes, backoff, and `Last-Event-ID` after a loss. */
 import { base } from "../lib/base";
 import { HEADERS } from "./client";
+import { inTurn } from "./turns";
 
 export interface Message {
   id: string;
@@ -19,14 +20,14 @@ export class Cutter {
       // A "\r" at the very end may be half of a "\r\n".
       const end = /\r\n\r\n|\n\n|\r\r(?!$)/.exec(this.#rest);
       if (end === null) return messages;
-      const message = read(this.#rest.slice(0, end.index));
+      const message = messageOf(this.#rest.slice(0, end.index));
       this.#rest = this.#rest.slice(end.index + end[0].length);
       if (message !== null) messages.push(message);
     }
   }
 }
 
-function read(block: string): Message | null {
+function messageOf(block: string): Message | null {
   const message: Message = { id: "", event: "message", data: "" };
   const data: string[] = [];
   for (const line of block.split(/\r\n|\n|\r/)) {
@@ -42,13 +43,13 @@ function read(block: string): Message | null {
   return data.length > 0 || message.event !== "message" ? message : null;
 }
 
-export type Feed = "live" | "connecting" | "lost" | "ended" | "refused";
+export type Feed = "live" | "connecting" | "waiting" | "lost" | "ended" | "refused";
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 15_000;
 
 /**
- * Follow a stream until the returned function is called. A hidden page follows nothing: HTTP/1.1 has six connections for
- * each host, and hidden pages would keep the next one from loading.
+ * Follow a stream until the returned function is called. A hidden page follows nothing, and pages that are seen follow in turns
+ * if there are many: HTTP/1.1 has six connections for each host, and streams would keep the next page from loading.
  */
 export function follow(
   path: string,
@@ -73,8 +74,38 @@ export function follow(
       };
     });
 
+  let wait = FIRST_WAIT;
+  let isOver = false; // there is nothing more to read
+
+  async function read(signal: AbortSignal): Promise<void> {
+    const headers: Record<string, string> = { ...HEADERS, Accept: "text/event-stream" };
+    if (last) headers["Last-Event-ID"] = last;
+    const response = await fetch(base + path, { headers, signal });
+    if (response.status === 401 || response.status === 403 || response.status === 404) {
+      isOver = true;
+      handlers.tell("refused");
+      return;
+    }
+    if (!response.ok || response.body === null) throw new Error(String(response.status));
+    handlers.tell("live");
+    wait = FIRST_WAIT;
+    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const cutter = new Cutter();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      const messages = cutter.add(value);
+      for (const message of messages) if (message.id) last = message.id;
+      if (messages.length > 0) handlers.take(messages);
+      if (messages.some((message) => message.event === "end")) {
+        isOver = true;
+        handlers.tell("ended");
+        return;
+      }
+    }
+  }
+
   async function run(): Promise<void> {
-    let wait = FIRST_WAIT;
     while (!stopped) {
       if (document.visibilityState === "hidden") {
         await sleep(3_600_000);
@@ -83,32 +114,15 @@ export function follow(
       controller = new AbortController();
       handlers.tell("connecting");
       try {
-        const headers: Record<string, string> = { ...HEADERS, Accept: "text/event-stream" };
-        if (last) headers["Last-Event-ID"] = last;
-        const response = await fetch(base + path, { headers, signal: controller.signal });
-        if (response.status === 401 || response.status === 403 || response.status === 404) {
-          handlers.tell("refused");
-          return;
-        }
-        if (!response.ok || response.body === null) throw new Error(String(response.status));
-        handlers.tell("live");
-        wait = FIRST_WAIT;
-        const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
-        const cutter = new Cutter();
-        for (;;) {
-          const { done, value } = await reader.read();
-          if (done) break;
-          const messages = cutter.add(value);
-          for (const message of messages) if (message.id) last = message.id;
-          if (messages.length > 0) handlers.take(messages);
-          if (messages.some((message) => message.event === "end")) {
-            handlers.tell("ended");
-            return;
-          }
+        const hasGivenWay = await inTurn(controller.signal, () => handlers.tell("waiting"), read);
+        if (hasGivenWay && !isOver && !stopped) {
+          handlers.tell("waiting");
+          continue;
         }
       } catch {
         // The loop tries again.
       }
+      if (isOver) return;
       if (stopped) return;
       handlers.tell("lost");
       await sleep(wait);

@@ -2,6 +2,8 @@
 import { useMutation } from "@tanstack/react-query";
 import { useRef, useState } from "react";
 import { client, type Schemas, take } from "../api/client";
+import { FormFields } from "../forms/Form";
+import { dataOf, fieldsOf, type Typed, typedOf } from "../forms/subset";
 import { useDraft } from "../lib/drafts";
 import { Data, Refused } from "../parts/Frame";
 import { Status } from "../parts/Status";
@@ -14,6 +16,7 @@ type Given = Record<(typeof FIELDS)[number], string>;
 export function DryRun(props: {
   name: string;
   text: string;
+  schema: unknown; // of the input
   run: Schemas["DryRun"] | null;
   done: (run: Schemas["DryRun"]) => void;
 }) {
@@ -40,6 +43,10 @@ export function DryRun(props: {
     setWrong(missed);
     if (Object.keys(missed).length === 0) run.mutate(body);
   };
+  const change = (name: keyof Given, text: string) => {
+    setGiven({ ...given, [name]: text });
+    setWrong({ ...wrong, [name]: undefined });
+  };
   const played = props.run;
   const waits = (played?.waiting_on ?? []).map((one) => one.context_id.split(":")[0]).join(", ");
   return (
@@ -62,6 +69,7 @@ export function DryRun(props: {
           {played.output !== null && played.output !== undefined && <Data label={words.result} value={played.output} />}
         </div>
       )}
+      <InputForm schema={props.schema} json={given.input} change={(text) => change("input", text)} />
       {FIELDS.map((name) => (
         <div className="field" key={name}>
           <label htmlFor={`dry-${name}`}>{words[name]}</label>
@@ -72,7 +80,7 @@ export function DryRun(props: {
             spellCheck={false}
             value={given[name]}
             aria-invalid={wrong[name] !== undefined}
-            onChange={(event) => setGiven({ ...given, [name]: event.target.value })}
+            onChange={(event) => change(name, event.target.value)}
           />
           {wrong[name] && <p className="wrong">{wrong[name]}</p>}
         </div>
@@ -85,4 +93,40 @@ export function DryRun(props: {
       {run.error && <Refused error={run.error} />}
     </form>
   );
+}
+
+/** The input as the form that its schema makes: it writes the JSON below it, and shows what is written there. */
+function InputForm({ schema, json, change }: { schema: unknown; json: string; change: (json: string) => void }) {
+  const [typed, setTyped] = useState<{ typed: Typed; json: string }>(); // what no JSON says, such as half a number
+  const fields = fieldsOf(schema) ?? [];
+  if (fields.length === 0) return null;
+  const data = readObject(json);
+  if (data === null) return null; // only the text itself can be mended
+  const shown = { ...typedOf(fields, data), ...(typed?.json === json ? typed.typed : {}) };
+  const { wrong } = dataOf(fields, shown);
+  return (
+    <fieldset className="of-input">
+      <legend>{words.inputForm}</legend>
+      <FormFields
+        fields={fields}
+        typed={shown}
+        wrong={Object.fromEntries(Object.entries(wrong).filter(([, what]) => what !== "required"))}
+        change={(next) => {
+          const others = Object.entries(data).filter(([name]) => !fields.some((one) => one.name === name));
+          const text = JSON.stringify({ ...Object.fromEntries(others), ...dataOf(fields, next).data });
+          setTyped({ typed: next, json: text });
+          change(text);
+        }}
+      />
+    </fieldset>
+  );
+}
+
+function readObject(json: string): Record<string, unknown> | null {
+  try {
+    const data: unknown = JSON.parse(json || "{}");
+    return typeof data === "object" && data !== null && !Array.isArray(data) ? { ...data } : null;
+  } catch {
+    return null;
+  }
 }

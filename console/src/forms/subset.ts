@@ -108,3 +108,23 @@ export function dataOf(
   }
   return { data, wrong };
 }
+
+/** Data as it would have been typed: what `dataOf` reads the same data from. */
+export function typedOf(fields: readonly Field[], data: unknown): Typed {
+  const given = isObject(data) ? data : {};
+  return Object.fromEntries(
+    fields.map(({ name, kind }) => {
+      const value = Object.hasOwn(given, name) ? given[name] : undefined;
+      if (kind === "boolean") return [name, value === true];
+      if (value === undefined || value === null) return [name, ""];
+      return [name, kind === "date-time" ? localTime(String(value)) : write(kind, value)];
+    }),
+  );
+}
+
+/** A moment as the field of a browser has it: the time that it is here. */
+function localTime(text: string): string {
+  const at = new Date(text);
+  if (Number.isNaN(at.getTime())) return "";
+  return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}

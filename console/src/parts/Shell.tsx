@@ -2,6 +2,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, Outlet, useNavigate, useRouterState } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
+import { Problem } from "../api/client";
 import { inboxQuery, sessionQuery } from "../api/queries";
 import { useSettings } from "../api/settings";
 import { useKeys } from "../lib/keys";
@@ -33,6 +34,8 @@ export function Shell() {
   });
   const waiting = inbox.data?.items.length ?? 0;
   const isSettled = useSettings(session.data !== undefined);
+  // What is seen and typed stays where only a repeated question about the session failed.
+  const isOver = session.error instanceof Problem && session.error.status === 401;
   useLanding(session.data?.permissions, isSettled);
   const { zone } = usePreferences();
   const side = useRef<HTMLElement>(null);
@@ -81,8 +84,11 @@ export function Shell() {
         </button>
       </nav>
       <main id="main" tabIndex={-1}>
-        {session.error ? (
-          <Refused error={session.error} retry={() => void session.refetch()} />
+        {session.error && (isOver || !session.data) ? (
+          <>
+            <h1 className="hidden">{en.name}</h1>
+            <Refused error={session.error} retry={() => void session.refetch()} />
+          </>
         ) : (
           <Outlet key={zone /* every time on the screen is written anew */} />
         )}

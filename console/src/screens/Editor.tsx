@@ -39,8 +39,15 @@ interface Draft {
 export function EditWorkflow() {
   const { name } = useParams({ from: "/workflows/$name/edit" });
   const found = useQuery({ ...sourceQuery(name), refetchOnWindowFocus: false });
-  if (found.error && !found.data) return <Refused error={found.error} retry={() => void found.refetch()} />;
-  if (!found.data) return <Loading />;
+  if (!found.data)
+    return (
+      <>
+        <h1>
+          <bdi>{words.title(name)}</bdi>
+        </h1>
+        {found.error ? <Refused error={found.error} retry={() => void found.refetch()} /> : <Loading />}
+      </>
+    );
   const { text, version: base, changed_at: seen } = found.data;
   return <Editor key={name} name={name} stored={{ text, base, seen }} isWritten={found.data.as_written} />;
 }
@@ -60,7 +67,7 @@ function Editor({ name, stored, isWritten }: { name: string; stored: Draft; isWr
   const [run, setRun] = useState<Schemas["DryRun"] | null>(null);
   const editor = useRef<EditorHandle>(null);
   const isChanged = draft.text !== stored.text;
-  const { text: checkedText, found, error } = useCheck(draft.text);
+  const { text: checkedText, found, error, again } = useCheck(draft.text);
   const title = isNew ? words.newTitle : words.title(name);
   useTitle(title);
   useEffect(() => {
@@ -85,8 +92,11 @@ function Editor({ name, stored, isWritten }: { name: string; stored: Draft; isWr
   const errors = problems.filter((one) => one.severity !== "warning").length;
   const isCurrent = checkedText === draft.text;
   const [graph, setGraph] = useState<Schemas["Graph"] | null>(null);
+  const [schema, setSchema] = useState<unknown>();
   useEffect(() => {
-    if (found?.graph) setGraph({ ...found.graph, version: shapeNumber(found.graph) });
+    if (!found?.graph) return; // the last sound text is drawn
+    setGraph({ ...found.graph, version: shapeNumber(found.graph) });
+    setSchema(found.input);
   }, [found]);
   const drawn = useMemo(() => (graph && run ? drawRun(graph, run) : graph), [graph, run]);
   const own = found?.graph?.workflow ?? "";
@@ -127,12 +137,14 @@ function Editor({ name, stored, isWritten }: { name: string; stored: Draft; isWr
           <div className="problems" role="region" aria-label={words.problems}>
             <p role="status" className={errors > 0 ? "wrong" : "soft"}>
               {!isCurrent
-                ? words.checking
+                ? error === null
+                  ? words.checking
+                  : words.unchecked
                 : problems.length === 0
                   ? words.fine
                   : words.found(errors, problems.length - errors)}
             </p>
-            {error !== null && <Refused error={error} />}
+            {error !== null && <Refused error={error} retry={again} />}
             {!isNew && isCurrent && own !== "" && own !== name && <p className="wrong">{words.otherName(name, own)}</p>}
             <ul>
               {problems.map((one) => (
@@ -165,7 +177,7 @@ function Editor({ name, stored, isWritten }: { name: string; stored: Draft; isWr
             )}
           </div>
           {graph && errors > 0 && <p className="soft feed-state">{words.stalePreview}</p>}
-          {tab === "run" && <DryRun name={place} text={draft.text} run={run} done={setRun} />}
+          {tab === "run" && <DryRun name={place} text={draft.text} schema={schema} run={run} done={setRun} />}
         </section>
       </div>
       {asking === "discard" && (

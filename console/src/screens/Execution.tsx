@@ -98,7 +98,7 @@ export function Execution() {
           {grown ? (
             <Graph graph={grown} open={(to) => void show({ ...keep, node: nodeOfStep(to) })} follow={isFollowed} />
           ) : graph.error ? (
-            <Refused error={graph.error} />
+            <Refused error={graph.error} retry={() => void graph.refetch()} />
           ) : (
             <Loading />
           )}

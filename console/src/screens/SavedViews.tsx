@@ -9,11 +9,13 @@ import { en } from "../words/en";
 
 const words = acts.views;
 const key = ["views"];
+const PART_OF_PATH = /^(?!\.{1,2}$)[^/]+$/; // a browser would send other names elsewhere; the server judges the rest
 
 export function SavedViews({ chips, set }: { chips: readonly Chip[]; set: (chips: Chip[]) => unknown }) {
   const queries = useQueryClient();
   const [asking, setAsking] = useState(false);
   const [name, setName] = useState("");
+  const [isWrong, setWrong] = useState(false);
   const found = useQuery({ queryKey: key, queryFn: () => take(client.GET("/api/v1/me/views")), staleTime: 60_000 });
   const changed = () => queries.invalidateQueries({ queryKey: key });
   const save = useMutation({
@@ -78,7 +80,8 @@ export function SavedViews({ chips, set }: { chips: readonly Chip[]; set: (chips
           <form
             onSubmit={(event) => {
               event.preventDefault();
-              if (name.trim()) save.mutate();
+              setWrong(!PART_OF_PATH.test(name.trim()));
+              if (PART_OF_PATH.test(name.trim())) save.mutate();
             }}
           >
             <p className="mono">
@@ -95,7 +98,13 @@ export function SavedViews({ chips, set }: { chips: readonly Chip[]; set: (chips
                 onChange={(event) => setName(event.target.value)}
               />
             </div>
-            {save.error && <Refused error={save.error} />}
+            {isWrong ? (
+              <p className="notice bad" role="alert">
+                {words.wrongName}
+              </p>
+            ) : (
+              save.error && <Refused error={save.error} />
+            )}
             <div className="acts">
               <button type="submit" className="main" disabled={save.isPending}>
                 {words.saveDo}

@@ -47,8 +47,15 @@ export function Workflow() {
   };
   const show = (search: Record<string, string | undefined>) =>
     void navigate({ to: "/workflows/$name", params: { name }, search: { ...kept, ...search } });
-  if (found.isPending) return <Loading />;
-  if (found.error) return <Refused error={found.error} retry={() => void found.refetch()} />;
+  if (!found.data)
+    return (
+      <>
+        <h1>
+          <bdi>{name}</bdi>
+        </h1>
+        {found.isPending ? <Loading /> : <Refused error={found.error} retry={() => void found.refetch()} />}
+      </>
+    );
   const one = found.data;
   const mayWrite = permissions.includes("workflow:write");
   return (
@@ -84,6 +91,7 @@ export function Workflow() {
           {words.see}
         </Link>
       </p>
+      {found.error && <Refused error={found.error} />}
       <Breakpoints workflow={one} may={mayWrite} />
       {mayWrite && readDraft(`edit.${name}`) !== undefined && (
         <p className="notice">
@@ -117,7 +125,7 @@ export function Workflow() {
               <Graph graph={graph.data} {...(asked === undefined || asked === one.version ? { marks } : {})} plain />
             </div>
           ) : graph.error ? (
-            <Refused error={graph.error} />
+            <Refused error={graph.error} retry={() => void graph.refetch()} />
           ) : (
             <Loading />
           )}
@@ -143,7 +151,7 @@ export function Workflow() {
             ) : resting.data ? (
               <Resting resting={resting.data} />
             ) : resting.error ? (
-              <Refused error={resting.error} />
+              <Refused error={resting.error} retry={() => void resting.refetch()} />
             ) : (
               <Loading />
             )}

@@ -68,7 +68,7 @@ export function useStream(id: string, newest: number | undefined): Followed {
       tell: (state) => {
         setFeed(state);
         // The data are as old as the loss; tries that fail make them no younger.
-        if (state === "live" || (state === "lost" && wasLive)) setHeardAt(Date.now());
+        if (state === "live" || (wasLive && (state === "lost" || state === "waiting"))) setHeardAt(Date.now());
         wasLive = state === "live" || (wasLive && state === "connecting");
       },
       take: (messages) => {

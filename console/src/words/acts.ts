@@ -65,6 +65,7 @@ export const acts = {
     saveTitle: "Save this filter as a view",
     name: "Name",
     saveDo: "Save",
+    wrongName: "A name has no “/” in it, and is more than dots.",
     remove: "Delete view",
     removeNamed: (name: string) => `Delete the view ${name}`,
   },

@@ -159,6 +159,7 @@ export const en = {
     feed: {
       live: "live",
       connecting: "connecting",
+      waiting: "in turns with other windows",
       lost: "connection lost, trying again",
       ended: "ended",
       refused: "not followed",

@@ -143,6 +143,7 @@ export const editorWords = {
   text: "Definition in YAML",
   problems: "Problems",
   checking: "Checking …",
+  unchecked: "Not checked yet.",
   fine: "No problems.",
   found: (errors: number, warnings: number) =>
     [errors && count(errors, "error", "errors"), warnings && count(warnings, "warning", "warnings")]
@@ -184,7 +185,8 @@ export const editorWords = {
     `The text names ${own}, but this is ${name}. Keep the name, or make a new workflow.`,
   run: "Run",
   runHint: "Nothing is called, stored or waited for. Answers and outputs are those that you give here.",
-  input: "Input",
+  inputForm: "What it begins with",
+  input: "Input as JSON",
   answers: "Answers of people and systems, by node",
   outputs: "Outputs of called functions, by node",
   stands: (nodes: string) => `It would wait at ${nodes}.`,

@@ -107,10 +107,11 @@ class DefinitionProblem(Resource, frozen=True, kw_only=True):
 
 
 class CheckedDefinition(Resource, frozen=True, kw_only=True):
-    """Everything that is wrong with a definition, and its graph if nothing but warnings was found."""
+    """Everything that is wrong with a definition; its graph and its input if nothing but warnings was found."""
 
     problems: tuple[DefinitionProblem, ...]
     graph: Graph | None = None
+    input: Value = None  # the JSON schema of what its executions begin with; `{}` takes everything
 
 
 class NodeType(Resource, frozen=True, kw_only=True):

@@ -38,7 +38,10 @@ export function Resting({ resting }: { resting: Schemas["Resting"] }) {
               <span>
                 <bdi>{one.id.split(":")[0]}</bdi>{" "}
                 <span className="soft">
-                  {words.waits[one.kind] ?? one.kind}, {words.oldest(age(one.since, now))}
+                  <Link to="/executions" search={{ q: `workflow:${resting.name} on:${one.kind}` }}>
+                    {words.waits[one.kind] ?? one.kind}
+                  </Link>
+                  , {words.oldest(age(one.since, now))}
                 </span>
               </span>
               <span className={PEOPLE.has(one.kind) ? "s-person strong" : "strong"}>{number(one.count)}</span>

@@ -80,7 +80,9 @@ async def check_definition(call: Request[bytes, AllowQuery]) -> Response:
 def _report(found: Checked, body: bytes) -> CheckedDefinition:
     lines = body.decode("utf-8", "replace").splitlines() if found.problems else []
     problems = tuple(_problem_of(one, lines) for one in found.problems)
-    return CheckedDefinition(problems=problems, graph=drawn(compile_plan(found)) if found.ok else None)
+    if not found.ok:
+        return CheckedDefinition(problems=problems)
+    return CheckedDefinition(problems=problems, graph=drawn(compile_plan(found)), input=found.definition.input)
 
 
 @routes.get("/node-types", needs=("workflow:read",), answers={200: Page[NodeType]})
