@@ -185,8 +185,8 @@ def test_what_is_in_a_file_survives_every_step_up_and_down(db: apsw.Connection, 
     assert len(first) == 8
     migrate(db, path, 2)
     newest = rows(db)
-    # All that is known of when it was paused is when it last moved.
-    heads, executions = (*first["heads"][0], None, None, 100, 100), (*first["executions"][0], None, 0)
+    # All that is known of when it was paused is when it last moved; it waits to be indexed.
+    heads, executions = (*first["heads"][0], None, None, 100, 100, 1), (*first["executions"][0], None, 0)
     tags = ("a", 100, key(uid(1)))
     assert newest == {**first, "heads": [heads], "executions": [executions], "tags": [tags]}
     migrate(db, path, 3, to=1)
