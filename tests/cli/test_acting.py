@@ -340,12 +340,15 @@ def test_an_execution_pauses_before_a_node(cli: Run) -> None:
     assert cli("pause", id_, "--before", "nowhere").code == 3
     assert cli("pause", id_, "--before", "last", "--until", "2999-01-01T00:00:00Z").code == 2
     assert cli("clear-breakpoint", id_, "last").code == 2
-    assert cli("pause", id_, "--before", "last", "--reason", "look").code == 0
+    ahead = cli("pause", id_, "--before", "last", "--reason", "look")
+    assert (ahead.code, "already" in ahead.err) == (0, False)
     assert cli("answer", id_, "{}").code == 0
     assert go_on(cli, id_, "stopping.yaml").code == 10
     shown = cli("show", id_, "--json").json
     assert (shown["paused_node"], shown["paused_reason"], shown["breakpoints"]) == ("last", "look", {})
-    assert cli("pause", id_, "--before", "ask").code == 0
+    passed = cli("pause", id_, "--before", "ask")
+    assert passed.code == 0
+    assert "come to `ask` already (completed)" in " ".join(passed.err.split())
     assert cli("clear-breakpoint", id_).code == 0
     assert cli("resume", id_).code == 0
     assert go_on(cli, id_, "stopping.yaml").code == 0

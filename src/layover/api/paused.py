@@ -22,6 +22,7 @@ from layover.model.points import (
 )
 from layover.model.shared import encode
 from layover.ports.view_records import ExecutionFilter, PointFilter
+from layover.runtime.queries.views import context_of
 from layover.runtime.results.points import point_of
 from layover.service.cursors import cursor_of
 from layover.service.points import FOR_PEOPLE, age
@@ -121,10 +122,16 @@ async def _of_execution(call: Request[Any, Any], execution_id: str) -> list[Poin
     found: list[PointRow] = []
     while True:
         page = await call.services.store.queries.list_points(wanted)
-        found += [row for row in page if row.point.kind in FOR_PEOPLE and row.status != "superseded"]
+        found += [row for row in page if row.point.kind in FOR_PEOPLE]
         if len(page) < wanted.limit:
-            return found
+            return _without_superseded(found)
         wanted = replace(wanted, after=age(page[-1]))
+
+
+def _without_superseded(rows: Sequence[PointRow]) -> list[PointRow]:
+    """Return points without those that were closed and asked anew at the same place, by a move or a rewind."""
+    last = {context_of(row.point): row.point.id for row in rows}
+    return [row for row in rows if row.status != "cancelled" or last[context_of(row.point)] == row.point.id]
 
 
 async def _execution(call: Request[Any, Any], row: PointRow, rows: Sequence[PointRow]) -> PausedExecution | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +16,8 @@ from layover.cli.exits import DONE, Stop
 from layover.cli.id_prefix import execution_named
 from layover.cli.json_argument import given_data
 from layover.cli.options import HERE, At, By, ExecutionName, Json, Reason, acting
-from layover.cli.screen import plural, print_json, say
+from layover.cli.screen import note, plural, print_json, say
+from layover.errors import NotAllowed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -99,14 +101,22 @@ def pause(  # noqa: PLR0913 - each is a flag
         given_moment("--until", until),
         given_signal("--until-signal", until_signal, key, filter),
     )
-    return act_on(
-        execution,
-        at,
-        who,
-        "Pause" if before is None else f"Breakpoint before {before}",
-        lambda one: one.pause(reason, before=before, until=end, until_cron=until_cron, zone=zone, resume_on=on),
-        json=json,
-    )
+
+    async def paused(one: ExecutionHandle) -> ExecutionHandle:
+        held = await one.pause(reason, before=before, until=end, until_cron=until_cron, zone=zone, resume_on=on)
+        if before is not None:
+            await _note_if_passed(held, before)
+        return held
+
+    what = "Pause" if before is None else f"Breakpoint before {before}"
+    return act_on(execution, at, who, what, paused, json=json)
+
+
+async def _note_if_passed(execution: ExecutionHandle, node: str) -> None:
+    """Say that an execution has come to a node already, to a user who may know."""
+    with suppress(NotAllowed):
+        async for one in execution.nodes(context_id=node):
+            note(f"It has come to `{node}` already ({one.status}): it pauses there if a rewind or retry leads back.")
 
 
 def clear_breakpoint(

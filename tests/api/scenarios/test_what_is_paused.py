@@ -303,3 +303,18 @@ async def test_work_that_fails_after_an_answer_opens_its_pause_again_where_that_
         assert await points(api, id_) == {"ask": opened}
         assert (await resume(api, id_, "ask", "second")).status == 202
         assert await output(api, id_) == ["second", "well"]
+
+
+async def test_a_question_that_a_move_asks_anew_counts_once(tmp_path: Path) -> None:
+    async with served(tmp_path) as api:
+        await save(api, flow(form("ask", schema={}), end("done")))
+        id_ = (await start(api))["id"]
+        await save(api, flow(form("ask", schema={}, title="Which one?"), end("done")))
+        moved = await api.post(f"/executions/{id_}/move", {"version": 2}, as_="mia:operator")
+        assert moved.status == 200, moved.body
+        await settled(api, id_)
+        (listed,) = await paused(api)
+        every = await history(api, id_)
+    assert [kind for kind, _ in every].count("PausePointOpened") == 2
+    assert (listed["totalPauseCount"], listed["resumedCount"]) == (1, 0)
+    assert [one["resumeStatus"] for one in listed["pausePoints"]] == ["paused"]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from layover import Engine, NodeContext
+from layover import Engine, NodeContext, NotFound
 from tests.runtime.harness import address_in
 
 if TYPE_CHECKING:
@@ -160,3 +160,19 @@ async def test_a_move_does_what_the_plan_of_the_version_says(
     ran = dict.fromkeys(group.runs, 1) if group.can_move else {}
     assert calls.of(execution.id) - before == Counter({end: 1, **ran})
     assert execution.status == "completed"
+
+
+async def test_a_plan_refuses_names_of_nodes_that_no_version_has(tmp_path: Path) -> None:
+    old = {"name": "planned", "nodes": [{"id": "ask", "type": "form"}]}
+    new = {"name": "planned", "nodes": [{"id": "other", "type": "form"}]}
+    async with Engine(address_in(tmp_path)) as engine:
+        await engine.register(old)
+        await engine.start("planned", until="people", timeout="60s")
+        with pytest.raises(NotFound, match="No version of the workflow `planned` has a node `typo`") as refused:
+            await engine.plan(new, map={"typo": "other"})
+        (group,) = (await engine.plan(new, map={"ask": "other"})).groups
+        await engine.register(new)
+        await (await engine.batch("move", {"workflow": "planned"}, version=2, map={"ask": "other"})).wait(timeout="60s")
+        (moved,) = (await engine.plan(new, map={"ask": "other"})).groups  # the same plan once more
+    assert refused.value.code == "unknown_node"
+    assert (group.kind, group.can_move, moved.kind) == ("moved", True, "same")

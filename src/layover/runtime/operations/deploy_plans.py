@@ -10,10 +10,11 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from layover.core.engine.moving import outlook
+from layover.errors import NotFound
 from layover.model.deploy_plans import DeployGroup, DeployPlan
 from layover.ports.view_records import ExecutionFilter
 from layover.runtime.execution.replay import batches
-from layover.runtime.operations.mover import check_names
+from layover.runtime.operations.mover import check_names, ids_in
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,6 +39,7 @@ async def plan_deployment(
 ) -> DeployPlan:
     """Return what a version would mean to the open executions of its workflow, the newest first."""
     check_names(plan, names)
+    await _check_old_names(instance, plan.definition.name, names)
     groups: dict[tuple[object, ...], DeployGroup] = {}
     total, after = 0, None
     while True:
@@ -66,6 +68,21 @@ async def plan_deployment(
         can_move=sum(group.count for group in found if group.can_move),
         groups=tuple(found),
     )
+
+
+async def _check_old_names(instance: Instance, workflow: str, names: Mapping[str, str]) -> None:
+    """Refuse names of nodes that no version of a workflow has, the newest first: they are typos.
+
+    Open executions may be of any version, and those of which a name tells may have been moved already.
+    """
+    left = set(names)
+    for version in reversed(await instance.store.definitions.list_versions(workflow) if left else []):
+        left -= ids_in((await instance.plans.of(version.hash)).graph)
+        if not left:
+            return
+    if left:
+        text = f"No version of the workflow `{workflow}` has a node `{min(left):.100}` that could be mapped."
+        raise NotFound(text, code="unknown_node")
 
 
 def _count(groups: dict[tuple[object, ...], DeployGroup], id_: str, found: Outlook) -> None:

@@ -101,7 +101,7 @@ class Mover:
 
 def check_names(plan: Plan, names: Mapping[str, str]) -> None:
     """Refuse names that cannot be meant: nodes that a version does not have, or two nodes that would become one."""
-    ids = set(_ids_in(plan.graph))
+    ids = ids_in(plan.graph)
     for new in names.values():
         if new not in ids:
             text = f"The version has no node `{new:.100}` that another could be mapped to."
@@ -109,6 +109,11 @@ def check_names(plan: Plan, names: Mapping[str, str]) -> None:
     if len(set(names.values())) < len(names):
         fault = "two nodes cannot become the same one"
         raise InvalidInput(f"`map`: {fault}.", (("map", fault),), code="invalid_parameter")
+
+
+def ids_in(graph: PlannedGraph) -> set[str]:
+    """Return the ids of all nodes of a graph, those in containers included."""
+    return set(_ids_in(graph))
 
 
 def _ids_in(graph: PlannedGraph) -> Iterator[str]:
