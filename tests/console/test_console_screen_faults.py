@@ -15,7 +15,7 @@ from playwright.async_api import expect
 
 from tests.api.harness import listening
 from tests.console.definitions import ONBOARDING, REFUND
-from tests.console.seen import DESK, PHONE, sign_in, signed_in
+from tests.console.seen import DESK, PHONE, Seen, sign_in, signed_in
 from tests.runtime.harness import engine_at
 from tests.servers.chromium import needs_chromium
 
@@ -53,6 +53,12 @@ SCREENS: Final = {
     "check": Screen("/workflows/refund/edit", "/workflows/check", "No problems."),
     "timers": Screen("/operations?tab=timers", "/timers", "refund"),
 }
+
+
+async def _check_refused(seen: Seen, name: str, status: str) -> None:
+    """Look at a screen while requests are refused, which the browser notes whenever one is."""
+    await seen._replace(errors=[]).check(name)
+    assert [one for one in seen.errors if status not in one] == []
 
 
 def _shown(page: Page, screen: Screen) -> Locator:
@@ -98,9 +104,7 @@ async def test_a_screen_waits_for_a_slow_server_and_tries_again_when_it_is_refus
         alert = page.get_by_role("alert").filter(has_text="Too often.")
         await expect(alert.first).to_be_visible()
         assert asked >= 1 if name == "check" else asked >= 4  # it is asked again by itself first
-        seen.errors.clear()  # the browser notes each refusal
-        if name != "check":  # which goes on asking
-            await seen.check(f"refused-{name}")
+        await _check_refused(seen, f"refused-{name}", "429")
         await page.unroute("**/api/v1/**")
         if name == "check":
             await expect(alert).to_have_count(0)
@@ -213,8 +217,7 @@ async def test_a_session_that_ends_is_told_and_what_was_typed_is_there_after_the
         else:
             await dialog.get_by_role("button", name="Start" if name == "workflow" else "Make key").click()
         await expect(page.get_by_role("alert").first).to_contain_text("You are signed out. What you typed is kept")
-        seen.errors.clear()  # the browser notes each refusal
-        await seen.check(f"signed-out-{name}")
+        await _check_refused(seen, f"signed-out-{name}", "401")
         page.once("dialog", lambda dialog: dialog.accept())  # the editor has the browser ask before the page is left
         await page.get_by_role("link", name="Sign in").first.click()
         await sign_in(page, await api.key_of("admin"))
