@@ -76,6 +76,7 @@ ODD_JSON = '["\\u0000","ünïcödé 🦆",1e-300,{"b":1,"a":2}]'.encode()
 LARGE = b'["' + b"x" * 1_000_000 + b'"]'
 INPUT = '{"size":1.50,"to":{"name":"ü","id":7},"all":[true,null]}'.encode()
 RESTING = Rest(wake_at=7_000)
+INDEXED_ANEW = {"search_terms", "indexed_executions"}  # tables that a copy writes from its own logs
 
 
 async def fill(store: Store) -> None:

@@ -10,10 +10,12 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from layover.core.search_terms import terms_of
 from layover.ports.access import IdempotentReply, WorkflowStatus
 from layover.ports.errors import StoreError, StoreUnavailable
 from layover.ports.moving import CopiedBatch
 from layover.ports.records import ClosedExecution, NewExecution, Rest
+from layover.ports.search_records import ExecutionTerms
 from layover.ports.view_records import ExecutionFilter
 from layover.runtime.maintenance.database_copy import (
     CannotBeKept,
@@ -51,7 +53,7 @@ from tests.stores.conformance import (
     truth,
     uid,
 )
-from tests.stores.copied import LARGE, fill, rows_of_file, rows_of_schema
+from tests.stores.copied import INDEXED_ANEW, LARGE, fill, rows_of_file, rows_of_schema
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -143,7 +145,7 @@ async def test_every_column_is_the_same_after_two_moves(stores: Stores, tmp_path
     last = await stores.open("sqlite")
     await copied(middle, last)
     ours, theirs = (rows_of_file(tmp_path / folder / "layover.db") for folder in ("1", "3"))
-    for table in ours.keys() - {"locks", "migrations", "replies", "progress"}:
+    for table in ours.keys() - {"locks", "migrations", "replies", "progress", *INDEXED_ANEW}:
         assert _comparable(ours[table]) == _comparable(theirs[table]), table
         assert ours[table], f"nothing is in {table}"
         for column in ours[table][0].keys() - {"owner"}:
@@ -158,7 +160,7 @@ async def test_every_column_is_the_same_on_two_servers(stores: Stores) -> None:
     await copied(source, first)
     await copied(first, last)
     ours, theirs = [await rows_of_schema(address) for address in addresses]
-    for table in ours.keys() - {"locks", "migrations", "instances", "replies", "progress"}:
+    for table in ours.keys() - {"locks", "migrations", "instances", "replies", "progress", *INDEXED_ANEW}:
         assert _comparable(ours[table]) == _comparable(theirs[table]), table
         assert ours[table], f"nothing is in {table}"
 
@@ -174,6 +176,23 @@ def _comparable(rows: list[dict[str, object]]) -> list[str]:
             kept["input"] = msgspec.json.encode(msgspec.json.decode(document), order="sorted")
         found.append(repr(kept))
     return sorted(found)
+
+
+@pytest.mark.parametrize(("ours", "theirs"), PAIRS)
+async def test_search_terms_stay_behind_and_a_copy_is_marked_to_be_indexed(
+    stores: Stores, ours: str, theirs: str
+) -> None:
+    source, target = await stores.open(ours), await stores.open(theirs)
+    await fill(source)
+    marked = await source.search_terms.list_unindexed(None, 10)
+    heads = [head for head in await source.queries.read_heads([id_ for _, id_ in marked]) if head is not None]
+    terms = terms_of([(("input",), {"size": 3})])
+    indexed = [ExecutionTerms(execution_id=one.execution_id, last_seq=one.last_seq, terms=terms) for one in heads]
+    assert await source.search_terms.save(indexed) == len(indexed) > 0
+    await copied(source, target)
+    everything = [uid(n) for n in range(1, 10)]
+    assert {id_ for _, id_ in await target.search_terms.list_unindexed(None, 10)} == set(everything)
+    assert await target.search_terms.read(everything) == [None] * 9
 
 
 async def test_replies_stay_behind(stores: Stores) -> None:
