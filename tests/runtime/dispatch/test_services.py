@@ -158,3 +158,27 @@ async def test_a_service_stopped_while_it_fails_ends_when_it_is_cancelled(turns:
     ended, _ = await asyncio.wait([service.task], timeout=10)
     service.task.cancel()
     assert ended == {service.task}
+
+
+async def test_a_service_that_cannot_clean_up_ends_when_it_is_cancelled() -> None:
+    """A lock that is given back at the end, while the store is away: the engine that stops waits for the end."""
+    begun: asyncio.Queue[None] = asyncio.Queue()
+    ending = asyncio.Event()
+
+    async def run(_service: Service) -> None:
+        begun.put_nowait(None)
+        try:
+            await ending.wait()
+        finally:
+            if not ending.is_set():
+                raise StoreUnavailable("away")
+
+    service = Service("tidy", run, chance=Machine().chance, first_pause=0, longest_pause=0)
+    await begun.get()
+    service.task.cancel()
+    again = asyncio.create_task(begun.get())
+    await asyncio.wait([service.task, again], return_when=asyncio.FIRST_COMPLETED)
+    again.cancel()
+    ending.set()
+    await asyncio.wait([service.task])
+    assert service.task.cancelled()

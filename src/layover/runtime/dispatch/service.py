@@ -71,8 +71,10 @@ class Service:
         while True:
             try:
                 return await self._run(self)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next round may succeed
+            except Exception as error:  # whatever it is, the next round may succeed
                 self._failed(error)
+                if self.task.cancelling():  # cleaning up failed, such as giving back a lock: it is to end all the same
+                    raise asyncio.CancelledError from error
             with suppress(TimeoutError):  # not `wait_for`, which on Python 3.11 may swallow that the task is cancelled
                 async with asyncio.timeout(self._pause * self._chance.uniform(0.5, 1)):
                     await self._stopped.wait()
