@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import asyncio
+import re
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from playwright.async_api import expect
@@ -11,11 +14,30 @@ from tests.console.seen import PHONE, signed_in
 from tests.servers.chromium import needs_chromium
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser
+    from collections.abc import AsyncIterator
+
+    from playwright.async_api import Browser, Page, Route
 
     from tests.console.conftest import Served
 
 pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
+
+_POINTS: Final = re.compile("/api/v1/pause-points")
+
+
+@asynccontextmanager
+async def unaware(page: Page) -> AsyncIterator[None]:
+    """Keep from a page for a while what becomes of questions, as a slow network would."""
+    released = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        if route.request.method == "GET":
+            await released.wait()
+        await route.continue_()
+
+    await page.route(_POINTS, hold)
+    yield
+    released.set()
 
 
 async def test_questions_are_decided_together_and_those_that_failed_are_listed(
@@ -67,17 +89,20 @@ async def test_two_people_on_one_question_see_who_has_claimed_it_and_who_was_fir
         signed_in(browser, api, path=path, as_=mia_ben[0]) as mia,
         signed_in(browser, api, PHONE, path=path, as_=mia_ben[1]) as ben,
     ):
-        await mia.page.get_by_role("button", name="Claim").click()
-        await expect(mia.page.get_by_role("button", name="Give back")).to_be_visible()
-        await ben.page.get_by_role("button", name="Approve").click()
-        await expect(ben.page.get_by_role("alert")).to_contain_text("claimed")
+        await expect(ben.page.get_by_role("button", name="Approve")).to_be_visible()
+        async with unaware(ben.page):
+            await mia.page.get_by_role("button", name="Claim").click()
+            await expect(mia.page.get_by_role("button", name="Give back")).to_be_visible()
+            await ben.page.get_by_role("button", name="Approve").click()
+            await expect(ben.page.get_by_role("alert")).to_contain_text("claimed")
         await expect(ben.page.get_by_role("article")).to_contain_text("claimed by mia")
-        await ben.page.get_by_role("button", name="Take over").click()
-        await ben.page.get_by_label("Comment").fill("The lamp is broken")
-        await ben.page.get_by_role("button", name="Approve").click()
-        await expect(ben.page.get_by_role("article", name="C-9")).to_have_count(0)
-        await mia.page.get_by_role("button", name="Approve").click()
-        await expect(mia.page.get_by_role("alert")).to_be_visible()
+        async with unaware(mia.page):
+            await ben.page.get_by_role("button", name="Take over").click()
+            await ben.page.get_by_label("Comment").fill("The lamp is broken")
+            await ben.page.get_by_role("button", name="Approve").click()
+            await expect(ben.page.get_by_role("article", name="C-9")).to_have_count(0)
+            await mia.page.get_by_role("button", name="Approve").click()
+            await expect(mia.page.get_by_role("alert")).to_be_visible()
         await expect(mia.page.get_by_role("article")).to_contain_text("ben approved")
         await expect(mia.page.get_by_role("button", name="Approve")).to_have_count(0)
 

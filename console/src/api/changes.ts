@@ -45,7 +45,7 @@ export function useChanges(): Feed {
   const [state, setState] = useState<Feed>(feed);
   useEffect(() => {
     let due = 0;
-    let readAt = 0;
+    let readAt = Date.now(); // the page is being read
     let wasCut = false;
     const later = () => {
       if (due !== 0) return;
@@ -65,7 +65,8 @@ export function useChanges(): Feed {
       tell: (told) => {
         feed = told;
         setState(told);
-        if (told === "live" && wasCut) missed();
+        // What changed after a page was read and before it heard of changes was not told of.
+        if (told === "live") wasCut ? missed() : later();
         wasCut = (wasCut && told !== "live") || told === "lost" || told === "waiting";
       },
       take: (messages) => {
