@@ -9,6 +9,7 @@ the document allows in a path, and what it does not.
 All checks of the program are made, but for these:
 - `positive_data_acceptance`: not everything that fits its schema can be accepted. A schema does not know which
   workflows there are, what is written in a definition, or whether a point is still open.
+- `negative_data_rejection` does not know 413: what does not fit may be refused for its size alone.
 - `allow_header_conformance`, for `/workflows/check`, `dry-run`, `export`, `import` and `plan` only: a workflow may have
   one of these names, so the other methods of `/workflows/{name}` are allowed there as well.
 """
@@ -37,6 +38,12 @@ _SETTINGS = ApiSettings(rate_limit=None, guess_limit=None, longest_wait=1.0, bod
 _PHASES = "examples,coverage,fuzzing"
 _NOT_CHECKED = "positive_data_acceptance"
 _HOOKS = Path(__file__).with_name("fuzz_hooks.py")
+_TOO_LARGE_TOO = """\
+[checks]
+negative_data_rejection.expected-statuses = [
+    "400", "401", "403", "404", "405", "406", "409", "413", "415", "422", "428", "429", "5xx",
+]
+"""
 _NAMES_OF_WORKFLOWS_TOO = """\
 [[operations]]
 include-path-regex = "/workflows/(check|dry-run|export|import|plan)$"
@@ -129,7 +136,7 @@ def _config(known: Mapping[str, Mapping[str, str]]) -> str:
         f"parameters = {{ {', '.join(f'{parameter} = {value!r}' for parameter, value in values.items())} }}\n"
         for name, values in known.items()
     ]
-    return "\n".join([f"hooks = {str(_HOOKS)!r}\n", _NAMES_OF_WORKFLOWS_TOO, *parts])
+    return "\n".join([f"hooks = {str(_HOOKS)!r}\n", _TOO_LARGE_TOO, _NAMES_OF_WORKFLOWS_TOO, *parts])
 
 
 def findings_of(report: str) -> list[Finding]:
