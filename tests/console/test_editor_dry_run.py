@@ -21,7 +21,7 @@ pytestmark = [needs_chromium, pytest.mark.asyncio(loop_scope="module")]
 COUNTED: Final = (
     "name: counted\ninput:\n  type: object\n  properties:\n    who: {type: string, title: Who}\n"
     "    count: {type: integer, title: How many}\nnodes:\n  - id: tell\n    type: compute\n"
-    '    output: "${input.count} for ${input.who}"\noutput: ${nodes.tell}\n'
+    '    output: "${input.count} for ${input.who}"\n'
 )
 
 
