@@ -46,7 +46,7 @@ async def test_a_dry_run_is_given_its_input_by_a_form_that_writes_its_json(brows
         await page.set_viewport_size({"width": PHONE, "height": 900})
         await seen.check("editor-run-form-phone")
         await page.get_by_role("button", name="Run", exact=True).click()
-        await expect(page.get_by_role("region", name="Result")).to_contain_text("4 for Ole")
+        await expect(page.locator(".played")).to_contain_text("4 for Ole")
         await json.fill("[")
         await expect(page.get_by_label("Who")).to_have_count(0)
         assert seen.errors == []
