@@ -169,6 +169,7 @@ async def test_a_question_about_the_session_that_is_refused_takes_nothing_from_t
         page, refused = seen.page, asyncio.Event()
         await page.clock.install()
         await page.goto(f"{server.api.url}/console/executions?q=workflow%3Arefund")
+        await expect(page.get_by_role("link", name="A-2")).to_be_visible()
         await page.get_by_role("button", name="Save as a view").click()
         await page.get_by_label("Name").fill("Typed")
 
