@@ -136,7 +136,7 @@ async def test_an_act_that_is_refused_keeps_what_was_typed_and_is_done_at_the_ne
         await dialog.get_by_role("button", name="Start").click()
         await expect(page.get_by_text("review asks: Refund 1 for order F-1?")).to_be_visible()
 
-        await page.goto(f"{server.api.url}/console/executions?q=workflow%3Arefund")
+        await page.goto(f"{server.api.url}/console/executions?q=workflow%3Arefund+status%3Apaused")
         await page.get_by_role("button", name="Save as a view").click()
         await dialog.get_by_label("Name").fill("Refunds F")
         await dialog.get_by_role("button", name="Save").click()
@@ -168,7 +168,7 @@ async def test_a_question_about_the_session_that_is_refused_takes_nothing_from_t
     async with signed_in(browser, server.api) as seen:
         page, refused = seen.page, asyncio.Event()
         await page.clock.install()
-        await page.goto(f"{server.api.url}/console/executions?q=workflow%3Arefund")
+        await page.goto(f"{server.api.url}/console/executions?q=workflow%3Arefund+status%3Apaused")
         await expect(page.get_by_role("link", name="A-2")).to_be_visible()
         await page.get_by_role("button", name="Save as a view").click()
         await page.get_by_label("Name").fill("Typed")
