@@ -189,9 +189,9 @@ async def is_charged(context: NodeContext, n: int = 0) -> Happened | Verdict:
 async def uncharge(context: NodeContext, n: int = 0) -> None:
     """Take the effect back; now and then that fails."""
     _, world = _here()
-    await asyncio.sleep(world.chance.expovariate(2) + n * 0)
+    await asyncio.sleep(world.chance.expovariate(2))
     if world.chance.random() < world.mixture.failing_calls:
-        raise ValueError("as it happens")
+        raise ValueError(f"{n} cannot be taken back now")
     world.ledger.pop(context.idempotency_key, None)
     await asyncio.sleep(world.chance.expovariate(2))
 

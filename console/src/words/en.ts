@@ -60,7 +60,7 @@ export const en = {
     doneEmpty: "You have decided nothing yet.",
     count: (n: number) => (n === 1 ? "1 to decide or answer" : `${n} to decide or answer`),
     byDeadline: "Deadline first",
-    sortedOnly: (n: number) => `Sorted are the ${n} that are loaded.`,
+    sortedOnly: (n: number) => `Only the ${n} that are loaded are sorted.`,
     approve: "Approve",
     reject: "Reject",
     answer: "Send answer",

@@ -271,12 +271,12 @@ class Registry:
 
     @property
     def probes(self) -> Container[str]:
-        """The node types that have a probe here, as they are when it is asked."""
+        """The node types that have a probe at this moment."""
         return self._probes.keys()
 
     @property
     def undos(self) -> Container[str]:
-        """The node types that have an undo here, as they are when it is asked."""
+        """The node types that have an undo at this moment."""
         return self._undos.keys()
 
     def has(self, node_type: str) -> bool:

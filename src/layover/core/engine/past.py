@@ -136,7 +136,7 @@ class Past:
     def _move(self, names: dict[str, str]) -> None:
         """Go on by another version: follow nodes that have another id there, and know its variables.
 
-        Nobody is known any more to have set what a node has set that is gone, if another one has its id now.
+        What a removed node has set no longer counts as set by a node if another one has its id now.
         """
         replaced = frozenset(names.values()) - names.keys()
         moved: dict[str, list[ev.CarriedSet]] = {}
